@@ -30,11 +30,11 @@ struct WatchOptions {
     std::string field_selector;
     std::string resource_version;
     bool bookmarks = true;
-    /// The stream begins with all that is there, of a state at least as new as resource_version,
-    /// and a bookmark that ends_initial_events(). Needs bookmarks; a server that does not have it
+    /// The stream begins with all present objects, in a state at least as new as resource_version,
+    /// and a bookmark for which ends_initial_events() is true. Needs bookmarks; a server without it
     /// (WatchList of Kubernetes, KEP-3157) answers kInvalid.
     bool initial_events = false;
-    /// When the server ends the stream; absent: half an hour to an hour, as it likes.
+    /// When the server ends the stream; if absent, the server chooses half an hour to an hour.
     std::optional<std::int64_t> timeout_seconds;
 };
 
@@ -65,7 +65,7 @@ struct LogOptions {
     std::optional<std::int64_t> since_seconds;
 };
 
-/// Whether this bookmark ends what WatchOptions::initial_events asked for.
+/// Whether this bookmark ends the events that WatchOptions::initial_events asked for.
 bool ends_initial_events(const json::value& bookmark);
 
 /// An object that was written, and the server's warnings about it.
@@ -75,12 +75,12 @@ struct Written {
 };
 
 /// The verbs of the Kubernetes API over a Transport. Failures of the API are Errors with the
-/// matching code and causes. No verb retries by itself: whoever calls knows whether a repeat is
-/// safe. An empty name is refused here with kBadRequest: its path would be the collection's.
-/// The client outlives its calls. Thread: the transport's loop.
+/// matching code and causes. No verb retries by itself: the caller knows whether a repeat is safe.
+/// An empty name is refused here with kBadRequest, since its path would be the collection's. The
+/// client outlives its calls. Thread: the transport's loop.
 class Client {
   public:
-    /// `flow`: of all its requests, as Request has it.
+    /// `flow`: the flow of all its requests (see Request).
     explicit Client(Transport& transport, std::string user_agent = "muster", std::string flow = {});
 
     Task<Result<ObjectPtr>> get(ResourceType type, std::string ns, std::string name);
@@ -88,7 +88,7 @@ class Client {
     Task<Result<std::unique_ptr<WatchStream>>> watch(ResourceType type, WatchOptions options);
     Task<Result<Written>> create(ResourceType type, std::string ns, json::value object,
                                  WriteOptions options = {});
-    /// As create(), for a caller who needs to know nothing of what the server made of the object.
+    /// Like create(), for a caller that does not need the server's version of the object.
     Task<Result<void>> create_unread(ResourceType type, std::string ns, json::value object);
     /// A PUT; subresource "" or "status".
     Task<Result<Written>> update(ResourceType type, std::string ns, std::string name,

@@ -17,9 +17,9 @@ enum class EventType { kNormal, kWarning };
 /// Writes Events about objects, as client-go's recorder does (tools/record): equal events raise a
 /// count, ten or more that differ only in their text are folded into one "(combined from similar
 /// events)", and a flood about one object is dropped beyond a burst of 25. record() never blocks
-/// and never fails: what can't be written is logged and given up (refused by the API: at once;
-/// nobody there: after 12 tries in two minutes). At most 1000 events wait; the newest is dropped
-/// then.
+/// and never fails: an event that can't be written is logged and dropped (immediately if the API
+/// refuses it, after 12 tries in two minutes if no server answers). At most 1000 events wait;
+/// beyond that the newest is dropped.
 ///
 /// Writes one at a time, in order, from tasks of the group; the recorder and the client outlive
 /// them. Thread: the group's loop.
@@ -31,7 +31,7 @@ class EventRecorder {
 
     void record(const ObjectReference& about, EventType type, std::string reason,
                 std::string message);
-    /// Returns when everything recorded so far was written or given up, or the group stopped.
+    /// Returns when everything recorded so far was written or dropped, or the group stopped.
     Task<void> flush();
 
   private:

@@ -18,25 +18,26 @@
 
 namespace muster::kube {
 
-/// A local copy of what a list returns, kept current by a watch. T is what the user keeps of each
+/// A local copy of the result of a list, kept current by a watch. T is what the user keeps of each
 /// object: a compact struct of the fields that its decisions read, made by `project`.
 ///
 /// Events are hints: the handler gets the key and both states, and may be called again with equal
-/// ones after a relist. A list is projected page by page, and is not seen before it is complete.
-/// Keys are "namespace/name" ("name" for cluster-scoped objects). Thread: the loop of the task
-/// group. Pointers into the cache hold until the next suspension.
+/// ones after a relist. A list is projected page by page, and becomes visible only when it is
+/// complete. Keys are "namespace/name" ("name" for cluster-scoped objects). Thread: the loop of the
+/// task group. Pointers into the cache are valid until the next suspension.
 template <class T>
 class Informer {
   public:
-    /// nullopt drops the object from the cache (a projection that can't be made is logged there).
+    /// nullopt drops the object from the cache (`project` logs it if it failed).
     using Project = std::function<std::optional<T>(const json::value&)>;
-    /// `before` null: it is new; `after` null: it is gone. Called for every change, in order.
+    /// `before` null: the object is new; `after` null: it is gone. Called for every change, in
+    /// order.
     using Handler = std::function<void(const std::string& key, const T* before, const T* after)>;
-    /// After each complete list (null), and after each that failed.
+    /// Called after each complete list (null), and after each list that failed.
     using ListHandler = std::function<void(const Error* error)>;
 
-    /// `listed_fields` and `lists`: as a Reflector has them. What matches none of these fields is
-    /// what `project` drops.
+    /// `listed_fields` and `lists`: see Reflector. `project` drops the objects that match none of
+    /// these fields.
     Informer(Client& client, Clock& clock, Rng& rng, ResourceType type, ListOptions options,
              Project project, std::vector<std::string> listed_fields = {},
              Reflector::Lists lists = Reflector::Lists::kPaged)
@@ -76,7 +77,7 @@ class Informer {
     bool has_synced() const { return reflector_.has_synced(); }
     /// Returns after the first complete list is in the cache.
     Task<void> wait_synced() { return reflector_.wait_synced(); }
-    /// As a Reflector has them.
+    /// See Reflector.
     Task<void> wait_settled() { return reflector_.wait_settled(); }
     const Error* refusal() const { return reflector_.refusal(); }
 

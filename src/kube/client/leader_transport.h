@@ -6,9 +6,9 @@
 namespace muster::kube {
 
 /// Sends writes only while we lead; reads always. A write that comes too late is refused with
-/// kCancelled and had no effect; one that is on its way when we lead no more is given up with the
-/// same, and may have had one. Whoever sent them is being stopped. Kubernetes hands out no fencing
-/// token that a server could check, so the sender keeps to its own deadline.
+/// kCancelled and had no effect; one that is in flight when leadership is lost is given up with the
+/// same code, and may have had one. The sender is being stopped then. Kubernetes hands out no
+/// fencing token that a server could check, so the sender keeps to its own deadline.
 ///
 /// Refers to both. Thread: theirs.
 class LeaderTransport final : public Transport {

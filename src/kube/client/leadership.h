@@ -12,34 +12,36 @@
 namespace muster::kube {
 
 /// A candidate for one Lease: sends what its election decides, watches the Lease, and says when it
-/// leads. Failures are logged when they begin, and tried again for as long as it runs.
+/// leads. A failure is logged when it begins, and requests are tried again for as long as the
+/// candidate runs.
 ///
-/// Whoever does what a leader alone may do stops when lost() returns, and sends nothing while
-/// leads() is false. The client and the clock outlive the group's tasks, as does this. Thread: the
-/// loop of the group.
+/// The owner stops what only a leader may do when lost() returns, and sends nothing while leads()
+/// is false. The client and the clock outlive the group's tasks, as does this. Thread: the loop of
+/// the group.
 class Leadership {
   public:
     struct Options {
         std::string namespace_;
         std::string name;
-        std::string identity;  ///< as LeaseElection has it
+        std::string identity;  ///< see LeaseElection
         ElectionTiming timing = {};
     };
 
     Leadership(Client& client, Clock& clock, TaskGroup& tasks, Options options);
 
-    /// Once.
+    /// To be called once.
     void start();
-    /// Returns when it leads.
+    /// Returns when this candidate leads.
     Task<void> won();
-    /// Returns when it does not lead, at the latest when its deadline passes.
+    /// Returns when this candidate does not lead, at the latest when its deadline passes.
     Task<void> lost();
     bool leads() const { return election_.leads(clock_.now()); }
-    /// As far as is known; empty: nobody.
+    /// As far as is known; empty if no one leads.
     std::string holder() const { return election_.holder(); }
 
-    /// Is a candidate no more, and lets others take over at once: to be called when what a leader
-    /// may do has ended. An error means that they have to wait for the lease to end.
+    /// Stops being a candidate and lets others take over immediately; to be called when everything
+    /// that only a leader may do has ended. An error means that others have to wait until the lease
+    /// expires.
     Task<Result<void>> resign();
 
   private:
@@ -60,7 +62,7 @@ class Leadership {
     Signal changed_;
     bool running_ = false;
     bool resigning_ = false;
-    std::string failure_;        ///< the last one that was logged; empty once a request succeeded
+    std::string failure_;        ///< the last one logged; empty once a request succeeded
     std::string watch_failure_;  ///< the same of the watch
 };
 

@@ -9,78 +9,77 @@
 
 namespace muster::kube {
 
-/// What a Lease says, as an election reads and writes it.
+/// The content of a Lease, as an election reads and writes it.
 struct LeaseRecord {
     std::string holder;  ///< empty: it was released
     std::chrono::seconds duration{};
     WallTime acquired{};
     WallTime renewed{};
     std::int32_t transitions = 0;  ///< how often the holder changed
-    std::string resource_version;  ///< empty: of no stored object
+    std::string resource_version;  ///< empty if the object is not stored
 
     friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
 
-/// How long things take, with client-go's defaults. A leader sends nothing later than
-/// `renew_deadline` after it sent the last renewal that succeeded; others take over no earlier than
-/// `lease` after they saw it. The difference is for what is on its way, and for clocks that do not
-/// run equally fast.
+/// Durations, with client-go's defaults. A leader sends nothing later than `renew_deadline` after
+/// it sent the last successful renewal; others take over no earlier than `lease` after they saw it.
+/// The difference allows for requests in flight and for clocks of different speed.
 struct ElectionTiming {
     std::chrono::seconds lease{15};
     Duration renew_deadline = std::chrono::seconds(10);
     Duration retry = std::chrono::seconds(2);  ///< between renewals, and after a failure
 };
 
-/// What is wrong with it, for a person; empty if nothing is.
+/// What is wrong with it, for people; empty if nothing is.
 std::string problem_of(const ElectionTiming& timing);
 
-/// Decides who leads: the state of one candidate between what it was told of the Lease and what it
-/// sends. Nobody's calendar is compared with another's: a lease that somebody else holds has ended
+/// Decides who leads: the state of one candidate between what it learnt of the Lease and what it
+/// sends. It never compares the calendars of two machines: a lease of another holder has expired
 /// when it has not changed for its duration by our own monotonic clock (as in client-go's
-/// leaderelection). At most one request is on its way.
+/// leaderelection). At most one request is in flight.
 ///
-/// Pure: no clock, no I/O. Whoever owns it calls next() after each input and at the time that it
+/// Pure: no clock, no I/O. The owner calls next() after each input and at the time that next()
 /// named.
 class LeaseElection {
   public:
     enum class Act { kWait, kRead, kWrite };
     struct Step {
         Act act = Act::kWait;
-        /// kWrite: what the Lease is to say. To be created if it has no resourceVersion.
+        /// kWrite: the new content of the Lease. To be created if it has no resourceVersion.
         LeaseRecord record = {};
-        /// kWait: when to ask again; Instant::max() if nothing but an input changes anything.
+        /// kWait: when to ask again; Instant::max() if only an input can change anything.
         Instant until = Instant::max();
     };
 
-    /// `identity`: of this process and no other, not even of the one before it on this machine.
+    /// `identity`: unique to this process, and different even from its predecessor's on this
+    /// machine.
     LeaseElection(std::string identity, ElectionTiming timing);
 
     Step next(Instant now, WallTime wall_now) const;
 
-    /// What next() asked for was sent.
+    /// The request of the last next() was sent.
     void sent(Instant now);
-    /// The answer to a read, which knows all that was written before it was sent. Null: there is no
-    /// Lease.
+    /// The answer to a read; it reflects all writes before it was sent. Null: there is no Lease.
     void read(std::optional<LeaseRecord> found, Instant now);
     /// A write succeeded; `stored` is what the server answered.
     void written(LeaseRecord stored, Instant now);
-    /// A write was refused since the Lease is not as we knew it.
+    /// A write was refused because the Lease is not as we knew it.
     void outdated();
-    /// There was no answer, or one that says nothing of the Lease. A write may have happened.
+    /// There was no answer, or one that says nothing about the Lease. A write may have happened.
     void failed();
-    /// News from a watch, which may be older than what we wrote or read: what the Lease says now,
-    /// or said when it was removed.
+    /// An event of a watch, which may be older than what we wrote or read: the Lease's content now,
+    /// or when it was removed.
     void watched(const LeaseRecord& record, Instant now);
     void watched_removal(const LeaseRecord& last, Instant now);
 
-    /// We may write until then; empty: we may not.
+    /// We may write until then; empty if we may not.
     std::optional<Instant> leads_until() const { return leads_until_; }
     bool leads(Instant now) const { return leads_until_ && now < *leads_until_; }
-    /// What the Lease is to say for others to take over at once; empty if it is not ours. We lead
-    /// no more from here on.
+    /// The content of the Lease that lets others take over immediately; empty if the Lease is not
+    /// ours. We no longer lead from here on.
     std::optional<LeaseRecord> release(WallTime wall_now);
 
-    /// Who holds it as far as we know; empty: nobody, or not known yet.
+    /// The holder as far as we know; empty if there is none or it is not known yet.
     std::string holder() const { return record_ ? record_->holder : std::string(); }
 
   private:
@@ -91,12 +90,12 @@ class LeaseElection {
     std::string identity_;
     ElectionTiming timing_;
     bool read_first_ = true;             ///< what we know may be wrong
-    std::optional<LeaseRecord> record_;  ///< as far as we know; empty: there is no Lease
+    std::optional<LeaseRecord> record_;  ///< as far as we know; empty if there is no Lease
     Instant changed_at_{};               ///< when we saw record_ change
-    std::optional<Instant> sent_;        ///< when the request on its way was sent
+    std::optional<Instant> sent_;        ///< when the request in flight was sent
     Instant not_before_{};               ///< after a failure nothing is sent
-    Instant no_write_before_{};  ///< after a write of what we still take for true was refused
-    Instant renewed_at_{};       ///< when the last renewal that succeeded was sent
+    Instant no_write_before_{};          ///< after a write of what we still believe was refused
+    Instant renewed_at_{};               ///< when the last successful renewal was sent
     std::optional<Instant> leads_until_;
 };
 

@@ -96,7 +96,7 @@ class ReflectorTest : public ::testing::Test, protected SimulatedLoop {
         reflector->start(tasks);
         settle();
     }
-    /// How long it waits after each of so many lists that fail; then it watches.
+    /// The waits after each of `times` lists that fail; then it watches.
     std::vector<Duration> waits_of(int times, const Result<Response>& answer) {
         for (int i = 0; i < times; ++i) expect_list("", answer);
         expect_list("", page("5", {}));
@@ -124,9 +124,9 @@ class ReflectorTest : public ::testing::Test, protected SimulatedLoop {
     FakeTransport transport{context.get_executor()};
     Client client{transport};
     std::vector<std::string> seen;
-    std::string list = "none";  ///< as far as it has come
+    std::string list = "none";  ///< its progress
     std::unique_ptr<Reflector> reflector;
-    std::shared_ptr<FakeWatch> watch;  ///< that waits_of() ended with
+    std::shared_ptr<FakeWatch> watch;  ///< with which waits_of() ended
 };
 
 }  // namespace muster::kube

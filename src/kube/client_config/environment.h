@@ -9,7 +9,7 @@ namespace muster::kube {
 /// The value of a variable in a list of "NAME=VALUE", or "".
 std::string variable_of(const std::vector<std::string>& environment, std::string_view name);
 
-/// In the place of all of that name: of two, programs disagree which counts.
+/// Replaces all variables of that name: if there were two, programs would disagree which counts.
 void set_variable(std::vector<std::string>& environment, std::string_view name,
                   std::string_view value);
 

@@ -9,13 +9,13 @@
 
 namespace muster::kube {
 
-/// A cluster, user or context, and the file that it is from, to which its paths are relative.
+/// A cluster, user or context, and the file that it comes from, to which its paths are relative.
 struct KubeconfigEntry {
     std::string file;
     json::object fields;
 };
 
-/// Several kubeconfigs as one.
+/// Several kubeconfigs merged into one.
 struct MergedKubeconfig {
     std::vector<std::string> files;
     std::string current_context;  ///< of the first file that has one

@@ -12,7 +12,7 @@
 
 namespace muster::kube {
 
-/// Through whom a server is reached.
+/// The proxy through which a server is reached.
 struct Proxy {
     enum class Kind { kHttp, kHttps, kSocks5 };  ///< kHttps: HTTP over TLS to the proxy itself
 
@@ -26,18 +26,18 @@ struct Proxy {
     friend bool operator==(const Proxy&, const Proxy&) = default;
 };
 
-/// "http://user:password@proxy:3128", also with https, socks5 and socks5h. kInvalid says what is
+/// "http://user:password@proxy:3128", or with https, socks5 or socks5h. kInvalid says what is
 /// wrong, without the password.
 Result<Proxy> parse_proxy(std::string_view text);
 
-/// The proxy to `server` that an environment names, as Go's net/http and so other clients read it:
-/// HTTPS_PROXY or HTTP_PROXY by the server's scheme, unless NO_PROXY has it, each also in lower
-/// case. None to this machine itself. Pure. kInvalid names the variable.
+/// The proxy to `server` according to an environment, as Go's net/http and thus other clients read
+/// it: HTTPS_PROXY or HTTP_PROXY by the server's scheme, unless NO_PROXY lists the server; each
+/// name also in lower case. Nothing for this machine itself. Pure. kInvalid names the variable.
 Result<std::optional<Proxy>> proxy_from_environment(const ServerUrl& server,
                                                     const std::vector<std::string>& environment);
 
-/// Whether NO_PROXY, a list of hosts, suffixes, addresses, networks and "*", each but the last two
-/// also with a port, has the server. `host` is in no brackets. Pure.
+/// Whether NO_PROXY includes the server. It is a list of hosts, suffixes, addresses, networks and
+/// "*", of which all but the last two may have a port. `host` has no brackets. Pure.
 bool is_without_proxy(std::string_view list, std::string_view host, std::uint16_t port);
 
 }  // namespace muster::kube

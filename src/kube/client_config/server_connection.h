@@ -10,20 +10,20 @@
 
 namespace muster::kube {
 
-/// The way to an API server that stays good while a program runs: for a verb as for an operator of
-/// months.
+/// Reaches an API server for as long as a program runs, be it for one verb or for months of an
+/// operator.
 ///
 /// Each new connection looks up the server's name, reads the files of TLS, and goes through the
 /// proxy that the kubeconfig or the environment names. Token files and exec plugins are asked again
-/// (see ServerCredentials); with a new certificate of the client the connections of the old one
-/// serve no further request. A server that vanishes is noticed within half a minute. What can't be
-/// renewed is a warning in the log, "the credentials for the API server can't be refreshed".
+/// (see ServerCredentials); after a change of the client's certificate, the old connections serve
+/// no further request. A server that vanishes is noticed within half a minute. A failed renewal is
+/// logged as a warning, "the credentials for the API server can't be refreshed".
 ///
 /// Thread: the loop of its executor. stop() it before it is destroyed.
 class ServerConnection {
   public:
-    /// Reads files and runs a plugin, which may ask at the terminal: blocks, so it belongs before
-    /// the loop runs. `environment`: "NAME=VALUE", for proxies and the plugin. Nothing is sent yet.
+    /// Reads files and runs a plugin, which may ask at the terminal. It blocks, so call it before
+    /// the loop runs. `environment`: "NAME=VALUE", for proxies and the plugin. Sends nothing yet.
     static Result<std::unique_ptr<ServerConnection>> open(ClientConfig access,
                                                           std::vector<std::string> environment,
                                                           asio::any_io_executor executor,
@@ -33,11 +33,11 @@ class ServerConnection {
     const ClientConfig& access() const;
     /// Objects as JSON.
     HttpTransport& objects();
-    /// The same server with another Accept field; it must be a form of JSON. Refers to this.
+    /// The same server with another Accept field, which must be a form of JSON. Refers to this.
     HttpTransport transport(std::string accept);
 
-    /// Ends what is under way with kCancelled and returns when nothing of it is left: at once, but
-    /// for the system's resolver, whose own limits end it.
+    /// Ends everything in progress with kCancelled and returns when nothing is left. That is
+    /// immediate but for the system's resolver, which only its own limits end.
     Task<void> stop();
 
   private:

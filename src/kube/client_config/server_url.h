@@ -18,7 +18,7 @@ struct ServerUrl {
 
     /// "https://[::1]:6443/clusters/a".
     std::string text() const;
-    /// "host:port", as the Host field has it.
+    /// "host:port", for the Host field.
     std::string authority() const;
 
     friend bool operator==(const ServerUrl&, const ServerUrl&) = default;
@@ -32,7 +32,7 @@ struct HostPort {
 /// "a", "a:1", "[::1]:1", as a URL has it. kInvalid says what is wrong.
 Result<HostPort> parse_host_port(std::string_view text);
 
-/// What a kubeconfig has as `server`. Without a scheme it is https if `tls_is_meant`, as other TLS
+/// The `server` of a kubeconfig. Without a scheme it is https if `tls_is_meant`, as other TLS
 /// settings show, else http. kInvalid says what is wrong.
 Result<ServerUrl> parse_server_url(std::string_view text, bool tls_is_meant);
 

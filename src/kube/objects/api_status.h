@@ -9,7 +9,7 @@
 
 namespace muster::kube {
 
-/// What a Status object adds to an Error: which object the failure is about.
+/// What a Status object adds to an Error: the object that the failure is about.
 struct StatusDetails {
     std::string name;
     std::string group;
@@ -19,8 +19,8 @@ struct StatusDetails {
     friend bool operator==(const StatusDetails&, const StatusDetails&) = default;
 };
 
-/// The one table between error codes, Status reasons and HTTP codes. kCancelled never reaches a
-/// client as such: it is told Timeout, since the request may or may not have had its effect.
+/// The table between error codes, Status reasons and HTTP codes. A client never sees kCancelled as
+/// such: it gets Timeout, since the request may or may not have had its effect.
 int http_status(Code code);
 std::string_view status_reason(Code code);
 
@@ -31,12 +31,12 @@ json::value status_from_error(const Error& error, const StatusDetails& details =
 /// decides; without a known one the HTTP code does. For the ERROR event of a watch, which has no
 /// code of its own, pass 0: the Status carries it.
 Error error_from_status(int http_code, const json::value& body);
-/// Nobody answered, or only a gateway: what was sent may or may not have had its effect.
+/// No server answered, or only a gateway: the request may or may not have had its effect.
 bool is_unanswered(const Error& error);
-/// The server does not answer, or does not let us in: no other request would fare better now, and
-/// the same one may later.
+/// The server does not answer or does not let us in: no other request would succeed now, but the
+/// same one may later.
 bool is_away(const Error& error);
-/// Which object a Status is about; empty for any other body.
+/// The object that a Status is about; empty for any other body.
 StatusDetails details_from_status(const json::value& body);
 
 }  // namespace muster::kube

@@ -38,17 +38,17 @@ json::value encode(const T& object);
 
 /// Fills `object` from JSON. Every value of a wrong type is added to `problems` (reason
 /// FieldValueTypeInvalid) with its field path (`spec.containers[0].ports[1].containerPort`) and
-/// skipped; unknown keys go to `rest` where the struct has one and are ignored where not (schema.h
-/// finds them). null is the same as absent. An integer must be written as one: 3.0 is refused, as
-/// the real API refuses it.
+/// skipped; unknown keys go to `rest` if the struct has one and are ignored otherwise (schema.h
+/// finds them). null counts as absent. An integer must be written as one: 3.0 is refused, as the
+/// real API refuses it.
 template <class T>
 void decode_into(const json::value& value, T& object, const std::string& path,
                  std::vector<Cause>& problems);
 
-/// The kBadRequest error whose causes are `problems`; its message says the first ten.
+/// The kBadRequest error whose causes are `problems`; its message lists the first ten.
 Error decode_error(std::vector<Cause> problems);
 
-/// decode_into for a whole object; a problem makes it a decode_error().
+/// decode_into() for a whole object; if there are problems the result is a decode_error().
 template <class T>
 Result<T> decode(const json::value& value) {
     T object;

@@ -91,7 +91,7 @@ constexpr MemberName name_of(std::string_view member) {
     return derived_name(member);
 }
 
-/// One described member `D` of `T`: its JSON name, made at compile time, and its place.
+/// One described member `D` of `T`: its JSON name, made at compile time, and its position.
 template <class T, class D>
 struct Member {
     static constexpr MemberName kName = name_of<T>(D::name);
@@ -121,7 +121,8 @@ inline constexpr bool kIsStruct = boost::describe::has_describe_members<T>::valu
 
 // --- paths and problems
 
-/// Where decoding is: a list on the stack, made into text only when there is something to report.
+/// The current place of decoding: a list on the stack, made into text only if there is something to
+/// report.
 struct Place {
     const Place* parent = nullptr;
     std::string_view key{};  ///< of the root: its whole path

@@ -12,9 +12,9 @@
 
 namespace muster::kube {
 
-// The structs of this folder type only the fields that decisions read; every other key of the JSON
+// The structs of this folder have only the fields that decisions read; every other key of the JSON
 // is kept in `rest` and written back unchanged. Member names are the JSON names in snake_case
-// (codec.h); a member that ends in '_' drops it. Times are RFC 3339 strings (time.h parses them).
+// (codec.h); a trailing '_' is dropped. Times are RFC 3339 strings (time.h parses them).
 
 struct OwnerReference {
     std::string api_version;

@@ -73,8 +73,8 @@ struct VolumeMount {
 };
 BOOST_DESCRIBE_STRUCT(VolumeMount, (), (name, mount_path, sub_path, read_only, rest))
 
-/// Quantities by resource name ("cpu", "memory", "nvidia.com/gpu"); strings or numbers as sent,
-/// quantity.h parses them.
+/// Quantities by resource name ("cpu", "memory", "nvidia.com/gpu"); strings or numbers as they were
+/// sent, parsed by quantity.h.
 using ResourceList = std::map<std::string, json::value>;
 
 struct ResourceRequirements {

@@ -4,12 +4,12 @@
 
 namespace muster::kube {
 
-// What the controller of a job writes on its pods for the node of a single machine, which has no
-// other way to know it.
+// What a job's controller writes on its pods for the node of a single machine, which has no other
+// way to learn it.
 
 /// How many pods of the job start together or not at all.
 inline constexpr std::string_view kGangSizeAnnotation = "muster.dev/gang-size";
-/// The restart of the whole group that the pod was made in; absent for the first.
+/// The restart of the whole group in which the pod was made; absent for the first run.
 inline constexpr std::string_view kGenerationAnnotation = "muster.dev/generation";
 
 }  // namespace muster::kube

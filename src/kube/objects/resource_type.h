@@ -5,7 +5,7 @@
 
 namespace muster::kube {
 
-/// Names one served resource: where it lives in the API and what its objects are called.
+/// Names one served resource: its place in the API and the name of its objects.
 struct ResourceType {
     std::string group;  ///< empty for the core group
     std::string version;
@@ -14,7 +14,7 @@ struct ResourceType {
     bool namespaced = true;
 
     std::string api_version() const { return group.empty() ? version : group + "/" + version; }
-    /// "pods" or "pytorchjobs.kubeflow.org", as messages name it.
+    /// "pods" or "pytorchjobs.kubeflow.org", for messages.
     std::string qualified() const { return group.empty() ? plural : plural + "." + group; }
     /// The URL path of the collection (name empty) or of one object, with an optional subresource.
     /// A namespaced type with an empty namespace gives the collection over all namespaces.

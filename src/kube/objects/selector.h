@@ -22,11 +22,11 @@ class LabelSelector {
 
     bool matches(const std::map<std::string, std::string>& labels) const;
     bool empty() const { return requirements_.empty(); }
-    /// Parsing it gives an equal selector.
+    /// Parsing this text gives an equal selector.
     std::string to_string() const;
 
-    /// Labels by lookup, so that stored JSON is matched without building a map: returns null when
-    /// the key is absent. The text that it points at must live until the next call.
+    /// Looks up a label, so that stored JSON is matched without building a map: returns null if the
+    /// key is absent. The text must be valid until the next call.
     using Lookup = std::function<const std::string_view*(std::string_view key)>;
     bool matches(const Lookup& lookup) const;
 
@@ -39,7 +39,7 @@ class LabelSelector {
     struct Requirement {
         std::string key;
         Op op;
-        std::vector<std::string> values;  ///< sorted; of kGreater and kLess one integer
+        std::vector<std::string> values;  ///< sorted; for kGreater and kLess one integer
 
         bool matches(const std::string_view* label) const;
         friend bool operator==(const Requirement&, const Requirement&) = default;
@@ -47,8 +47,8 @@ class LabelSelector {
     std::vector<Requirement> requirements_;
 };
 
-/// A field selector: `metadata.name=x,status.phase!=Running`. Which fields a resource offers is the
-/// server's business. In a value `\,`, `\=` and `\\` stand for the second character.
+/// A field selector: `metadata.name=x,status.phase!=Running`. The server decides which fields a
+/// resource offers. In a value `\,`, `\=` and `\\` stand for the second character.
 struct FieldRequirement {
     std::string path;
     std::string value;
@@ -58,7 +58,7 @@ struct FieldRequirement {
 };
 /// Failures are kBadRequest (apimachinery pkg/fields/selector.go).
 Result<std::vector<FieldRequirement>> parse_field_selector(std::string_view text);
-/// The text that gives these requirements.
+/// The text of these requirements.
 std::string to_string(const std::vector<FieldRequirement>& requirements);
 
 }  // namespace muster::kube

@@ -4,7 +4,7 @@
 
 namespace muster::kube {
 
-/// The Kubernetes whose API we speak, as clients are told by server and node alike.
+/// The Kubernetes version whose API we speak, as server and node report it to clients.
 inline constexpr std::string_view kServedVersion = "v1.33.0+muster";
 
 }  // namespace muster::kube

@@ -8,8 +8,8 @@
 
 namespace muster::kube {
 
-/// What something takes of a machine: billionths of a processor, on average over a while, and
-/// bytes of memory.
+/// Resources that something uses: billionths of a processor, averaged over a time window, and bytes
+/// of memory.
 struct Usage {
     std::int64_t cpu_nanos = 0;
     std::int64_t memory_bytes = 0;
@@ -28,16 +28,16 @@ struct PodUsage {
     std::string namespace_;
     std::string name;
     std::string uid;
-    std::vector<ContainerUsage> containers;  ///< that run
+    std::vector<ContainerUsage> containers;  ///< those that run
 
     friend bool operator==(const PodUsage&, const PodUsage&) = default;
 };
 
 struct NodeUsage {
     std::string node;
-    WallTime at;        ///< the end of the while
+    WallTime at;        ///< end of the window
     Duration window{};  ///< its length
-    Usage machine;      ///< of all that runs on it
+    Usage machine;      ///< everything that runs on it
     std::vector<PodUsage> pods;
 };
 

@@ -15,41 +15,41 @@
 
 namespace muster::kube {
 
-/// One step on the way to a field, kept as the text that FieldsV1 has for it:
+/// One step on the way to a field, kept in the text form of FieldsV1:
 ///
 ///     f:spec                a field of an object, a key of a map
 ///     k:{"name":"a"}        the item of a keyed list with these keys
 ///     v:"x"                 the item of a set with this value
 ///     i:0                   the item of a list at this position
 ///
-/// The text is canonical (keys in the order of their names, no white space, numbers as they are
-/// printed shortest): equal steps have equal texts.
+/// The text is canonical (keys ordered by name, no white space, numbers in their shortest form):
+/// equal steps have equal texts.
 class PathElement {
   public:
-    /// A value that can tell items apart: text, truth, or a whole number. (A fraction has no text
-    /// that every reader reads as the same number.)
+    /// Whether a value can identify items: a string, a boolean, or a whole number. (A fraction has
+    /// no text that every reader reads as the same number.)
     static bool identifies(const json::value& value);
 
     static PathElement field(std::string_view name);
     using Key = std::pair<std::string_view, const json::value*>;
-    /// Each name once, in any order, with values that identify.
+    /// Each name once, in any order, with values that identify items.
     static PathElement keys(std::vector<Key> keys);
     static PathElement item(const json::value& identity);
     static PathElement position(std::int64_t index);
-    /// kBadRequest for anything else than one of the four.
+    /// kBadRequest for anything but these four.
     static Result<PathElement> parse(std::string_view text);
 
     const std::string& text() const { return text_; }
     bool is_field() const { return text_.front() == 'f'; }
-    /// Of a field.
+    /// The name of a field.
     std::string_view name() const { return std::string_view(text_).substr(2); }
-    /// As messages show it: `.spec`, `[name="a"]`, `[="x"]`, `[0]`.
+    /// For messages: `.spec`, `[name="a"]`, `[="x"]`, `[0]`.
     std::string describe() const;
 
     friend bool operator==(const PathElement& a, const PathElement& b) {
         return a.text_ == b.text_;
     }
-    /// The order of structured-merge-diff: fields, keys, values, positions; numbers by their size.
+    /// The order of structured-merge-diff: fields, keys, values, positions; numbers by value.
     friend std::strong_ordering operator<=>(const PathElement& a, const PathElement& b);
 
   private:
@@ -63,13 +63,14 @@ using FieldPathElements = std::vector<PathElement>;
 /// `.spec.containers[name="a"].image`.
 std::string describe(const FieldPathElements& path);
 
-/// A set of paths, as metadata.managedFields says who owns what. A path that is a member says
-/// nothing about those below it: `f:labels` with a "." is the map itself, `f:a` in it one label.
+/// A set of paths, in which metadata.managedFields keeps who owns what. A path that is a member
+/// says nothing about the paths below it: `f:labels` with a "." is the map itself, `f:a` in it one
+/// label.
 class FieldSet {
   public:
     struct Node;
 
-    /// Reads FieldsV1. kBadRequest for what is not that.
+    /// Parses FieldsV1. kBadRequest if it is not valid.
     static Result<FieldSet> from_json(const json::value& fields_v1);
     /// FieldsV1, each level in the order of its elements with "." first.
     json::object to_json(json::storage_ptr storage = {}) const;
@@ -83,7 +84,7 @@ class FieldSet {
 
     void insert(const FieldPathElements& path);
     bool contains(const FieldPathElements& path) const;
-    /// Takes over nodes in any order, without equal elements and without empty ones.
+    /// Takes nodes in any order, none equal and none empty.
     static FieldSet of(std::vector<Node> nodes);
 
     friend bool operator==(const FieldSet& a, const FieldSet& b);
@@ -92,7 +93,7 @@ class FieldSet {
     void collect(FieldPathElements& path, std::vector<FieldPathElements>& members) const;
     void write_into(json::object& fields) const;
 
-    /// No node is neither a member nor has members below it.
+    /// Every node is a member or has members below it.
     std::vector<Node> nodes_;
 };
 
@@ -110,15 +111,15 @@ FieldSet union_of(const FieldSet& a, const FieldSet& b);
 FieldSet intersection_of(const FieldSet& a, const FieldSet& b);
 /// The members of `a` that `b` does not have.
 FieldSet difference_of(const FieldSet& a, const FieldSet& b);
-/// The same, but what lies below a member of `b` goes as well.
+/// The same, but without anything below a member of `b`.
 FieldSet without_subtrees(const FieldSet& a, const FieldSet& b);
 bool includes(const FieldSet& whole, const FieldSet& part);
 
-// Questions to FieldsV1 that was written by to_json(), without reading it into a set.
+// Tests of FieldsV1 written by to_json(), without reading it into a set.
 
-/// The two have a common member.
+/// Whether the two have a common member.
 bool intersects(const json::object& fields_v1, const FieldSet& set);
-/// All members of the set are there.
+/// Whether all members of `part` are there.
 bool includes(const json::object& fields_v1, const FieldSet& part);
 
 }  // namespace muster::kube

@@ -12,10 +12,10 @@ namespace muster::kube {
 
 class Schema;
 
-// metadata.managedFields: who owns which field. An entry stands for one manager, operation,
+// metadata.managedFields: who owns which field. Each entry is for one manager, operation,
 // subresource and, unless it applies, apiVersion; its fields are FieldsV1. Pure functions.
 //
-// The lists that are changed in place are well-formed: what a client sends goes through
+// The lists that are changed in place are well-formed: input from a client goes through
 // read_managed_fields() first.
 
 /// Who writes, and when.
@@ -26,39 +26,40 @@ struct FieldOwner {
     std::string time;         ///< as format_time() writes it
 };
 
-/// What a write may not own: paths whose subtrees are left out.
+/// Paths that a write may not own; their subtrees are left out.
 using IgnoredFields = FieldSet;
 
-/// The list means "forget who owns what": it is empty, or all it has is one empty entry.
+/// Whether the list means "forget who owns what": it is empty or has only one empty entry.
 bool resets_managed_fields(const json::array& entries);
 
-/// A list that a client sent, in canonical form: entries sorted, FieldsV1 sorted and without
-/// repeats, nothing but what belongs into an entry. kBadRequest when it can't be understood.
+/// A list from a client in canonical form: entries sorted, FieldsV1 sorted and without duplicates,
+/// nothing that does not belong in an entry. kBadRequest if it can't be understood.
 Result<json::array> read_managed_fields(const json::array& sent, json::storage_ptr storage = {});
 
-/// The list of an object that is new: all of it belongs to `who`, except metadata itself.
+/// The list of a new object: all of it belongs to `who`, except metadata itself.
 json::array record_creation(const Schema* schema, const json::value& object,
                             const IgnoredFields& ignored, const FieldOwner& who,
                             json::storage_ptr storage = {});
 
-/// After a write that is not an apply turned `before` into `after`: what it changed belongs to `who`
-/// alone, what it removed to nobody. Of more than ten managers that update, the oldest become one,
-/// "ancient-changes". False if nothing changed.
+/// After a write other than an apply turned `before` into `after`: `who` becomes the only owner of
+/// what it changed, and what it removed has no owner. Of more than ten managers that update, the
+/// oldest are merged into one, "ancient-changes". False if nothing changed.
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,
                   const json::value& after, const IgnoredFields& ignored, const FieldOwner& who);
 
 struct ApplyOptions {
     bool force = false;
-    /// Conflicts about these alone are no conflicts.
+    /// Conflicts about these fields don't count.
     FieldSet tolerated = {};
 };
 
-/// Server-side apply. Merges the configuration into `live` and removes from it what the manager
-/// applied before, no longer does, and nobody else owns; `entries` are changed accordingly. Without
-/// entries, what is there belongs to "before-first-apply". `live` carries no managedFields.
+/// Server-side apply. Merges the configuration into `live` and removes from it the fields that the
+/// manager applied before, no longer applies, and no one else owns; updates `entries` accordingly.
+/// If there are no entries, the present fields belong to "before-first-apply". `live` has no
+/// managedFields.
 ///
-/// kConflict, with upstream's message and causes, when somebody else owns a field and another value
-/// is applied, unless it is forced: then the others lose it. kInternal for a configuration that
+/// kConflict, with upstream's message and causes, if someone else owns a field and another value is
+/// applied, unless it is forced: then the others lose the field. kInternal for a configuration that
 /// does not fit the schema. After an error both may be half changed.
 Result<void> apply_fields(json::array& entries, const Schema* schema, json::value& live,
                           const json::value& configuration, const IgnoredFields& ignored,

@@ -9,8 +9,8 @@ namespace muster::kube {
 
 class Schema;
 
-// The three ways in which a PATCH describes a change. Each leaves its arguments alone and returns
-// the changed document, or an error and nothing.
+// The three ways in which a PATCH describes a change. Each leaves its arguments unchanged and
+// returns the changed document or an error.
 
 /// RFC 6902. A failing `test` or a missing path is kInvalid, an ill-formed patch kBadRequest; more
 /// than 10,000 operations, copies of more than 3 MiB in all, or a document nested deeper than 200
@@ -26,13 +26,12 @@ json::value make_merge_patch(const json::value& from, const json::value& to);
 /// Kubernetes' strategic merge (apimachinery pkg/util/strategicpatch): which lists merge and by
 /// which key comes from the schema (`x-kubernetes-patch-merge-key`); where the schema says nothing,
 /// objects merge and lists are replaced. Understands $patch, $retainKeys, $setElementOrder and
-/// $deleteFromPrimitiveList; new items of a merged list go first, as the real server puts them.
-/// A directive that makes no sense is kBadRequest; a list item without its merge key is kInternal,
-/// as on the real server.
+/// $deleteFromPrimitiveList; new items of a merged list go first, as on the real server. An invalid
+/// directive is kBadRequest; a list item without its merge key is kInternal, as on the real server.
 Result<json::value> apply_strategic_merge_patch(const json::value& target, const json::value& patch,
                                                 const Schema& schema);
 
-// The same on a target that is ours to change. After an error it may be half changed.
+// The same, changing the target in place. After an error it may be half changed.
 
 Result<void> merge_patch_into(json::value& target, const json::value& patch);
 Result<void> strategic_merge_patch_into(json::value& target, const json::value& patch,

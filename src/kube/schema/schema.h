@@ -15,9 +15,9 @@
 
 namespace muster::kube {
 
-/// The structure of an API type: which fields it has, of which types, how its lists merge. One
-/// description serves validation, pruning, defaults, strategic merge, and the CRD's OpenAPI
-/// schema, so they can't drift apart. Immutable once built and shared.
+/// The structure of an API type: its fields, their types, and how its lists merge. One description
+/// serves validation, pruning, defaults, strategic merge, and the CRD's OpenAPI schema, so they
+/// can't drift apart. Immutable once built, and shared.
 class Schema {
   public:
     enum class Type { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean, kIntOrString };
@@ -28,7 +28,7 @@ class Schema {
     std::string description;
     std::string format;  ///< int32, int64, date-time, byte, quantity
     bool nullable = false;
-    bool preserve_unknown = false;   ///< of an object: keys beyond `properties` are kept
+    bool preserve_unknown = false;   ///< of an object: keys outside `properties` are kept
     bool atomic = false;             ///< of an object: has one owner (x-kubernetes-map-type)
     bool embedded_resource = false;  ///< a whole object: apiVersion, kind, metadata are implied
 
@@ -55,10 +55,10 @@ class Schema {
     std::optional<std::size_t> max_properties;
     json::value default_value;  ///< null: none
 
-    /// The field's schema, or null when the object does not know it.
+    /// The field's schema, or null if the object does not know it.
     const Schema* property(std::string_view name) const;
-    /// openAPIV3Schema, as a CustomResourceDefinition carries it. What a CRD can't say (how lists
-    /// merge under a strategic patch) is left out.
+    /// The openAPIV3Schema of a CustomResourceDefinition. What a CRD can't express (how lists merge
+    /// under a strategic patch) is left out.
     json::value to_openapi() const;
     /// The reverse, for the schema of a CRD's version that arrives as JSON. Null with the causes
     /// when it is not structural, or says something that validate() would not enforce (a CEL rule,
@@ -68,20 +68,20 @@ class Schema {
                                                            const std::string& path);
 };
 
-/// An unknown key, and the known one that it probably meant ("" when none is near).
+/// An unknown key, and the known one that it probably meant ("" if none is near).
 struct UnknownField {
     std::string path;
     std::string nearest;
 };
 
-/// Wrong types, missing required fields, values outside enums and ranges, repeated keys of keyed
-/// lists: all of them, with field paths (`spec.containers[0].ports[1].containerPort`). A null field
-/// counts as absent unless it is nullable. A value nested deeper than 200 levels is one cause.
+/// All wrong types, missing required fields, values outside enums and ranges, and repeated keys of
+/// keyed lists, with field paths (`spec.containers[0].ports[1].containerPort`). A null field counts
+/// as absent unless it is nullable. A value nested deeper than 200 levels is one cause.
 std::vector<Cause> validate(const Schema& schema, const json::value& value,
                             const std::string& path = {});
 
-/// What is found in one walk: all that validate() finds, and whether the others need a walk of
-/// their own.
+/// The result of one walk: everything that validate() finds, and whether the other functions need a
+/// walk of their own.
 struct Inspection {
     std::vector<Cause> causes;
     bool unknown_fields = false;  ///< find_unknown() would find some
@@ -92,21 +92,21 @@ Inspection inspect(const Schema& schema, const json::value& value, const std::st
 /// Every key that the schema does not know.
 std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
                                        const std::string& path = {});
-/// Removes those keys, and nulls where the schema allows none.
+/// Removes these keys, and nulls where the schema allows none.
 void prune(const Schema& schema, json::value& value);
-/// Sets defaults where the parent exists and the field does not, or is null and may not be. True if
-/// anything was missing.
+/// Sets defaults where the parent exists and the field does not, or is null and must not be. True
+/// if anything was missing.
 bool apply_defaults(const Schema& schema, json::value& value);
 
-/// The candidate at the smallest edit distance, if it is near enough to be what was meant.
+/// The candidate with the smallest edit distance if it is near enough to be what was meant.
 std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates);
 
-/// The structure of a built-in kind of Kubernetes 1.33, whole ("Pod", "Deployment", "ObjectMeta"),
-/// and every structure that these consist of ("PodSpec", "Container"). Where another group or
-/// version calls a different one the same, it has a name of its own ("NewEvent",
+/// The complete structure of a built-in kind of Kubernetes 1.33 ("Pod", "Deployment", "ObjectMeta")
+/// and of everything that it consists of ("PodSpec", "Container"). If another group or version uses
+/// the same name for a different structure, that has a name of its own ("NewEvent",
 /// "HorizontalPodAutoscalerV1", "EndpointSlicePort"). Null for an unknown name. Any thread.
 Schema::Ptr core_schema(std::string_view name);
-/// The name under which core_schema() has exactly this object, or "". Any thread.
+/// The name under which core_schema() has this very object, or "". Any thread.
 std::string_view core_schema_name(const Schema& schema);
 
 }  // namespace muster::kube

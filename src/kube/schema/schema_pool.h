@@ -9,8 +9,8 @@
 
 namespace muster::kube {
 
-/// Lets the schemas that from_openapi() reads share their equal parts: definitions of jobs, say,
-/// all hold the whole of a pod template. It keeps no schema alive. One thread at a time.
+/// Lets the schemas that from_openapi() reads share their equal parts: job definitions, for
+/// example, all contain a whole pod template. It keeps no schema alive. One thread at a time.
 class SchemaPool {
   public:
     /// The part that was read from an equal JSON value, or null.
@@ -21,14 +21,14 @@ class SchemaPool {
 
   private:
     boost::unordered_flat_map<Fingerprint, std::weak_ptr<const Schema>, Fingerprint::Hash> parts_;
-    std::size_t sweep_at_ = 4096;  ///< with so many, those that nobody uses any more are dropped
+    std::size_t sweep_at_ = 4096;  ///< at this size, unused schemas are dropped
 };
 
-/// Schema::from_openapi(), with the parts that were read from equal JSON before.
+/// Schema::from_openapi(), reusing the parts that were read from equal JSON before.
 std::pair<Schema::Ptr, std::vector<Cause>> from_openapi(const json::value& openapi,
                                                         const std::string& path, SchemaPool& pool);
 
-/// Of the value with all that is in it; the order of an object's keys counts.
+/// Of the value with everything in it; the order of an object's keys counts.
 Fingerprint fingerprint_of(const json::value& value);
 
 }  // namespace muster::kube

@@ -12,8 +12,8 @@ namespace muster::kube {
 
 class Schema;
 
-/// The fields of an object's schema by name, in the order of the names. Every key of every request
-/// is looked up in one, so a look-up compares short hashes first and the name once.
+/// The fields of an object's schema, sorted by name. Every key of every request is looked up here,
+/// so a look-up compares short hashes first and the name once.
 class SchemaProperties {
   public:
     using Entry = std::pair<std::string, std::shared_ptr<const Schema>>;
@@ -22,7 +22,7 @@ class SchemaProperties {
     SchemaProperties() = default;
     SchemaProperties(std::initializer_list<Entry> entries);
 
-    /// False, and nothing changes, when there is one of that name.
+    /// False, without a change, if the name is taken.
     std::pair<const_iterator, bool> emplace(std::string_view name,
                                             std::shared_ptr<const Schema> schema);
     void insert_or_assign(std::string_view name, std::shared_ptr<const Schema> schema);

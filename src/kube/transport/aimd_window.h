@@ -11,36 +11,36 @@
 
 namespace muster::kube {
 
-/// Limits that somebody sets; without them the server's answers alone say how much is sent.
+/// Limits set by the user; without them only the server's answers limit what is sent.
 struct RequestLimits {
     double per_second = 0;  ///< 0: no limit
-    double burst = 0;       ///< so many at once after a pause; at least 1 where there is a limit
+    double burst = 0;       ///< how many at once after a pause; at least 1 if there is a limit
 };
 
-/// What became of a request, as far as it tells how busy the server is.
+/// The outcome of a request, as far as it tells how busy the server is.
 enum class RequestEnd : std::uint8_t {
     kAnswered,
     kTooMany,  ///< 429
     kLost,     ///< no answer in time
-    kGivenUp,  ///< by whoever wanted it, which says nothing of the server
+    kGivenUp,  ///< by its caller, which says nothing about the server
 };
 
-/// How many requests are on their way at a time, and whose turn is next.
+/// How many requests are in flight at a time, and which is sent next.
 ///
 /// - A window of requests in flight. It grows by one for each windowful of answers that came as
-///   fast as those before, halves when the server says 429 or does not answer, and never falls
-///   below one (TCP's additive increase, multiplicative decrease). A server that queues shows it
-///   by slower answers before it refuses.
+///   fast as those before, halves when the server answers 429 or not at all, and never falls below
+///   one (TCP's additive increase, multiplicative decrease). A server that queues requests answers
+///   slower before it refuses any.
 /// - After a 429 nothing is sent until the time that it names.
 /// - Flows (one for each job) take turns, so that the first request of one waits for at most a
-///   window of the others', however many these have queued.
-/// - A flow that has sent kLong requests since it last had none is long. While one that is not has
-///   a request waiting or on its way, the long ones have no more than 1/kLongShare of the window
-///   together: what a small job waits for is above all the server, which answers sooner with less
-///   to do.
+///   window of the others' requests, however many they have queued.
+/// - A flow that has sent kLong requests without ever running out is long. While a flow that is not
+///   long has a request waiting or in flight, the long ones together have at most 1/kLongShare of
+///   the window: a small job waits mostly for the server, which answers sooner if it has less to
+///   do.
 ///
-/// Pure: no clock, no I/O. Whoever owns it calls next() after each input until it gives nothing,
-/// and again at wake_at().
+/// Pure: no clock, no I/O. The owner calls next() after each input until it returns nothing, and
+/// again at wake_at().
 class AimdWindow {
   public:
     using Id = std::uint64_t;
@@ -53,14 +53,14 @@ class AimdWindow {
     explicit AimdWindow(RequestLimits limits = {});
 
     void add(const std::string& flow, Id id);
-    /// It waits no more; false if it does not wait (it was sent).
+    /// The request is no longer wanted; false if it is not waiting (it was sent).
     bool withdraw(const std::string& flow, Id id);
-    /// The next to be sent, which counts as sent.
+    /// The next request to send, which then counts as sent.
     std::optional<Id> next(Instant now);
-    /// When next() may give something that it does not give now, without another input;
-    /// Instant::max() if there is no such time.
+    /// When next() may return something without another input; Instant::max() if there is no such
+    /// time.
     Instant wake_at() const { return wake_at_; }
-    /// One of `flow` that next() gave has ended after `took`. `hold_until`: of a 429.
+    /// A request of `flow` that next() returned has ended after `took`. `hold_until`: from a 429.
     void ended(const std::string& flow, RequestEnd how, Duration took, Instant now,
                Instant hold_until = {});
 
@@ -72,7 +72,7 @@ class AimdWindow {
     struct Flow {
         std::deque<Id> waiting;
         int in_flight = 0;
-        int sent = 0;  ///< since it last had none
+        int sent = 0;  ///< since the flow last ran out of requests
 
         bool is_long() const { return sent >= kLong; }
     };
@@ -87,23 +87,23 @@ class AimdWindow {
     void shrink(Instant now);
 
     RequestLimits limits_;
-    Flows flows_;                     ///< each has a request that waits or is on its way
-    std::deque<std::string> turns_;   ///< of flows_ those with something that waits, once
-    std::deque<std::string> missed_;  ///< long ones of them that were held back at their turn
-    int short_flows_ = 0;             ///< so many of flows_ are not long
+    Flows flows_;                     ///< each has a request that waits or is in flight
+    std::deque<std::string> turns_;   ///< flows with waiting requests, each once
+    std::deque<std::string> missed_;  ///< long flows that were held back at their turn
+    int short_flows_ = 0;             ///< number of flows that are not long
     int in_flight_ = 0;
-    int long_in_flight_ = 0;  ///< so many of these are of long flows
+    int long_in_flight_ = 0;  ///< requests of long flows in flight
     std::size_t waiting_ = 0;
     double size_ = kFirst;
     double tokens_ = 0;
     Instant tokens_at_{};
     Instant hold_until_{};
-    Instant shrunk_at_{};  ///< what was sent before does not shrink it again
-    bool full_ = false;    ///< the window kept something back since the last round
-    // Of the answers since the window was last looked at.
+    Instant shrunk_at_{};  ///< requests sent before this do not shrink it again
+    bool full_ = false;    ///< the window has held something back since the last round
+    // About the answers since the window was last adjusted.
     int round_answers_ = 0;
     Duration round_time_{};
-    Duration best_{};  ///< the mean of the fastest round, which slowly fades; zero: none yet
+    Duration best_{};  ///< mean of the fastest round, slowly fading; zero: none yet
     Instant wake_at_ = Instant::max();
 };
 

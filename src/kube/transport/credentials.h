@@ -11,27 +11,27 @@
 
 namespace muster::kube {
 
-/// Who requests are from, which may change while a program runs. Thread: one loop.
+/// The credentials of requests, which may change while a program runs. Thread: one loop.
 class Credentials {
   public:
     using Fields = std::vector<std::pair<std::string, std::string>>;
-    /// What a request shows of it.
+    /// The header fields of a request.
     struct Headers {
         std::shared_ptr<const Fields> fields;  ///< of its head
-        std::uint64_t version = 0;             ///< with another one something of it is another
+        std::uint64_t version = 0;             ///< changes whenever one of the fields changes
     };
 
     virtual ~Credentials() = default;
 
-    /// For a request that is about to be sent. kUnavailable when we are nobody at the moment: the
-    /// message says why. kCancelled after a stop.
+    /// For a request that is about to be sent. kUnavailable if we have no valid credentials at the
+    /// moment: the message says why. kCancelled after a stop.
     virtual Task<Result<Headers>> headers() = 0;
-    /// A request that showed this `version` was answered with 401. Learns anew who we are, and says
-    /// whether that is another than it was, so that the request is worth repeating.
+    /// A request with this `version` was answered with 401. Renews the credentials, and returns
+    /// whether they changed, so that repeating the request is worthwhile.
     virtual Task<bool> refused(std::uint64_t version) = 0;
 };
 
-/// Always the same token; nobody with an empty one.
+/// Always the same token; no credentials if it is empty.
 class FixedToken final : public Credentials {
   public:
     explicit FixedToken(const std::string& token) {

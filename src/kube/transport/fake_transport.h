@@ -14,18 +14,18 @@ namespace muster::kube {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-/// The server's end of a stream that a FakeTransport opened. What is sent waits until it is read.
-/// The client's end aborts the test on two readers at once and on a read beyond the end.
+/// The server's end of a stream that a FakeTransport opened. Items wait until they are read. The
+/// client's end aborts the test on two readers at once and on a read beyond the end.
 template <class Item>
 class FakeStream {
   public:
     explicit FakeStream(const asio::any_io_executor& executor) : changed_(executor) {}
 
-    /// A clean end, after what was sent.
+    /// A clean end, after the items.
     void end() { push(std::optional<Item>()); }
-    /// The connection breaks, after what was sent.
+    /// The connection breaks, after the items.
     void fail(Error error) { push(std::move(error)); }
-    /// True while a stream that the client holds is open.
+    /// True while the client holds an open stream.
     bool open() const { return open_; }
 
   protected:
@@ -60,8 +60,8 @@ class FakeText final : public FakeStream<std::string> {
 
 /// A script of requests and their answers. Stricter than a server: requests must come in the order
 /// of the script, with exactly its paths and query parameters, well-formed in every respect that a
-/// real server is lenient about; and the script itself must be one that a transport could play.
-/// What deviates throws std::logic_error, which ends the test with the reason. For tests only.
+/// real server is lenient about; and the script itself must be one that a transport could play. A
+/// deviation throws std::logic_error, which ends the test with the reason. For tests only.
 class FakeTransport final : public Transport {
   public:
     explicit FakeTransport(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -109,7 +109,7 @@ class FakeTransport final : public Transport {
 
 /// A Response with that body.
 Response json_response(json::value body, int status = 200);
-/// The failure that a server answers with: a Status with code, reason and message.
+/// The answer of a server that refuses: a Status with code, reason and message.
 Response status_response(const Error& error);
 
 }  // namespace muster::kube

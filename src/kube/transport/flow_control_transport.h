@@ -12,10 +12,10 @@
 
 namespace muster::kube {
 
-/// Sends as much at a time as the server takes, in turns between flows (Request::flow), as a
-/// AimdWindow decides. A request that is refused with 429 had no effect and is sent again when
-/// the server said, several times; then its refusal is the answer. Watches and logs are not
-/// counted: they last.
+/// Sends as much at a time as the server accepts, in turns between flows (Request::flow), as an
+/// AimdWindow decides. A request that is refused with 429 had no effect and is sent again when the
+/// server says, several times; after that the refusal is the answer. Watches and logs are not
+/// counted, as they last.
 ///
 /// Refers to all three; the group runs its timer. Thread: theirs.
 class FlowControlTransport final : public Transport {

@@ -11,20 +11,20 @@
 namespace muster::kube {
 
 struct HttpTransportOptions {
-    /// Before the path of every request, for a server that is not at the root: "/clusters/a".
+    /// Prepended to the path of every request, for a server that is not at the root: "/clusters/a".
     std::string path_prefix = {};
     std::string accept = "application/json";  ///< must be a form of JSON
-    /// For an answer; of a watch or a log for its first byte.
+    /// Limit for an answer, and for the first byte of a watch or a log.
     Duration time = std::chrono::seconds(60);
-    /// What a watch may last beyond its timeoutSeconds, after which a server ends it: then the
-    /// connection is taken for broken. One without timeoutSeconds may last for ever.
+    /// How long a watch may exceed its timeoutSeconds, at which a server ends it, before the
+    /// connection counts as broken. A watch without timeoutSeconds may last without limit.
     Duration overtime = std::chrono::seconds(30);
 };
 
-/// An API server behind HTTP. Values become JSON on the way there and again on the way back, so
-/// items never come apart. A request that is answered with 401, which has no effect, is repeated
-/// once if the credentials is another by then. Refers to `client` and `credentials`, which outlive
-/// it and its streams. Thread: the client's loop.
+/// An API server over HTTP. Values are encoded as JSON and decoded again, so items are never apart.
+/// A request that is answered with 401, and thus had no effect, is repeated once if the credentials
+/// have changed by then. Refers to `client` and `credentials`, which outlive it and its streams.
+/// Thread: the client's loop.
 class HttpTransport final : public Transport {
   public:
     HttpTransport(net::HttpClient& client, Credentials& credentials, HttpTransportOptions options)
@@ -34,7 +34,7 @@ class HttpTransport final : public Transport {
     Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) override;
     Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) override;
 
-    /// A GET of a path that is not an object's; what it answers within `time`.
+    /// A GET of a path that is not an object's; the answer arrives within `time`.
     Task<Result<net::HttpResponse>> ask(std::string path, Duration time);
 
   private:

@@ -15,10 +15,10 @@ struct RequestSeen {
     std::string
         resource;     ///< "pods", "pytorchjobs/status"; empty for a path that is not an object's
     int code = 0;     ///< HTTP status; 0: no answer
-    Duration took{};  ///< to the answer; of a watch or a log to its first byte
+    Duration took{};  ///< until the answer; for a watch or a log until its first byte
 };
 
-/// Tells of every request that passes through, for metrics. Refers to `transport` and `clock`.
+/// Reports every request that passes through, for metrics. Refers to `transport` and `clock`.
 /// Thread: theirs.
 class MeteredTransport final : public Transport {
   public:
@@ -37,7 +37,7 @@ class MeteredTransport final : public Transport {
     Seen seen_;
 };
 
-/// The verb and resource of a request; code and time are left alone. Pure.
+/// The verb and resource of a request; code and time are left unset. Pure.
 RequestSeen describe_request(const Request& request, bool watches = false);
 
 }  // namespace muster::kube

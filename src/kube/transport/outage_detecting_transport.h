@@ -9,11 +9,12 @@
 
 namespace muster::kube {
 
-/// Says when a server that was away answers again, so that what failed meanwhile need not sit out
-/// a back-off that has grown. Away: for a second or more each answer was missing, or was 503.
+/// Reports when a server that was away answers again, so that requests that failed meanwhile need
+/// not wait for a long back-off. Away means: for a second or more, each answer was missing or was
+/// 503.
 ///
-/// Refers to the transport and the clock. `back` is called on the transport's loop, before the
-/// answer that it is about is handed on.
+/// Refers to the transport and the clock. `back` is called on the transport's loop, before that
+/// answer is handed on.
 class OutageDetectingTransport final : public Transport {
   public:
     OutageDetectingTransport(Transport& transport, Clock& clock, std::function<void()> back);

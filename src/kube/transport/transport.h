@@ -19,23 +19,24 @@ enum class Method { kGet, kPost, kPut, kPatch, kDelete };
 enum class ContentType { kJson, kJsonPatch, kMergePatch, kStrategicMergePatch, kApplyPatch };
 
 /// A request to the Kubernetes API, decoded: bodies are JSON values, so that an in-process server
-/// is reached without a byte being encoded.
+/// is reached without encoding a byte.
 struct Request {
     Method method = Method::kGet;
     std::string path;  ///< percent-decoded segments joined by '/', without the query
     std::vector<std::pair<std::string, std::string>> query;
     ContentType content_type = ContentType::kJson;
     ObjectPtr body;  ///< null for none
-    /// Of a list: the caller takes the items from Response::items, if they are there. An in-process
-    /// server then shares them instead of copying each into the body.
+    /// For a list: the caller takes the items from Response::items, if they are there. An
+    /// in-process server then shares them instead of copying each into the body.
     bool items_apart = false;
-    /// The caller reads nothing of what a success brings: a transport that would have to parse the
+    /// The caller reads nothing of a successful answer: a transport that would have to parse the
     /// body leaves it out.
     bool body_unread = false;
     std::string user_agent = "muster";
-    /// Whose request it is, where a transport lets several take turns; empty: everybody else's.
+    /// Groups requests for a transport that lets flows take turns; empty for all others.
     std::string flow = {};
-    /// Fields that the text of the body had more than once; the last one of each is in `body`.
+    /// Fields that occurred more than once in the text of the body; `body` has the last one of
+    /// each.
     std::vector<std::string> duplicate_fields = {};
 
     /// The first value of a query parameter, or "".
@@ -47,7 +48,7 @@ struct Response {
     ObjectPtr body;                ///< for failures a kind: Status object
     std::vector<ObjectPtr> items;  ///< of a list that has no `items` in its body
     std::vector<std::string> warnings;
-    /// Of a refusal that says when to come again.
+    /// Set if a refusal says when to try again.
     std::optional<Duration> retry_after = std::nullopt;
 };
 
@@ -62,7 +63,7 @@ struct WatchEvent {
 class WatchStream {
   public:
     virtual ~WatchStream() = default;
-    /// The next event; nullopt at a clean end; an error when the connection broke. One caller at a
+    /// The next event; nullopt at a clean end; an error if the connection broke. One caller at a
     /// time. Cancelling the caller leaves the stream usable.
     virtual Task<Result<std::optional<WatchEvent>>> next() = 0;
 };
@@ -76,13 +77,12 @@ class TextStream {
     virtual Task<Result<std::optional<std::string>>> read() = 0;
 };
 
-/// How requests reach an API server: in process (apiserver/), later over HTTPS; the simulation
-/// wraps either to inject faults.
+/// How requests reach an API server: in process (apiserver/) or over HTTP; the simulation wraps
+/// either to inject faults.
 ///
-/// An API failure (404, 409, ...) is a Response; an Error is only for what never got an answer:
-/// kUnavailable when the request certainly had no effect, kTimeout when it may have had one,
-/// kCancelled when this side is stopping (it may have had one, too).
-/// Thread: one loop.
+/// A failure of the API (404, 409, ...) is a Response; an Error is only for a request that never
+/// got an answer: kUnavailable if it certainly had no effect, kTimeout if it may have had one,
+/// kCancelled if this side is stopping (it may have had one, too). Thread: one loop.
 class Transport {
   public:
     virtual ~Transport() = default;
@@ -90,7 +90,7 @@ class Transport {
     virtual Task<Result<Response>> call(Request request) = 0;
     /// A GET with watch=true. A refusal is an Error made by error_from_status().
     virtual Task<Result<std::unique_ptr<WatchStream>>> watch(Request request) = 0;
-    /// A GET whose answer is text, such as a pod's log. A refusal is an Error likewise.
+    /// A GET whose answer is text, such as a pod's log. A refusal is an Error as for watch().
     virtual Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace muster::kube {
 
-// How the parts of requests and answers are called on the wire.
+// Names of the parts of requests and answers on the wire.
 
 /// "GET"
 std::string_view method_name(Method method);

@@ -8,21 +8,21 @@
 
 namespace muster::kube {
 
-/// A JSON value that owns the memory of its whole tree, in one block where it can be: a copy costs
-/// no allocation for each field, and letting go of it costs one deallocation. Made as a copy,
-/// changed by a few fields, then shared for good as an ObjectPtr.
+/// A JSON value that owns the memory of its whole tree, in one block if possible: a copy does not
+/// allocate for each field, and freeing it is one deallocation. To be made as a copy, changed in a
+/// few fields, and then shared for good as an ObjectPtr.
 ///
-/// What is added goes into the block's spare room, then into further blocks. What is removed or
-/// replaced keeps its room until the end: it is not for long editing. A value that is moved out of
-/// the tree still lives in the document's memory; copy it if it is to outlive the document.
-/// A moved-from document may only be destroyed or assigned to.
+/// Additions go into the block's spare room, then into further blocks. Removed or replaced values
+/// keep their room until the end, so it is not meant for long editing. A value that is moved out of
+/// the tree still lives in the document's memory; copy it if it is to outlive the document. A
+/// moved-from document may only be destroyed or assigned to.
 class Document {
   public:
-    /// Null, and no memory of its own yet.
+    /// Null, without memory of its own yet.
     Document() = default;
-    /// A deep copy, and room for about `spare` bytes more.
+    /// A deep copy, with room for about `spare` bytes more.
     explicit Document(const json::value& value, std::size_t spare = 0);
-    /// An empty object with room for about so many bytes.
+    /// An empty object with room for about `room` bytes.
     static Document empty_object(std::size_t room);
 
     Document(Document&&) noexcept = default;
@@ -33,10 +33,10 @@ class Document {
     json::object& object() { return value().get_object(); }
     const json::object& object() const { return value().get_object(); }
 
-    /// The value, never to be changed again; its memory goes with the last reference to it.
+    /// The value, never to be changed again; its memory is freed with the last reference to it.
     ObjectPtr share() &&;
-    /// The same, in a block of its size if much of the room of this one is unused or was wasted by
-    /// changes. For what is kept for long.
+    /// The same, but copied to a block of its size if much of the room of this one is unused or was
+    /// wasted by changes. For values that are kept for long.
     ObjectPtr share_compact() &&;
 
   private:
@@ -48,7 +48,7 @@ class Document {
 };
 
 /// A copy in memory of its own. The copy constructors of Boost.JSON use the memory of the original,
-/// and that of a shared tree (ObjectPtr) goes with the last reference to it.
+/// and that of a shared tree (ObjectPtr) is freed with the last reference to it.
 inline json::value copy_of(const json::value& value) {
     return json::value(value, json::storage_ptr());
 }

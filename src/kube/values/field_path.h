@@ -7,10 +7,10 @@
 namespace muster::kube {
 
 // Field paths as Kubernetes writes them: `spec.containers[0].ports[1].containerPort`,
-// `resources.limits[nvidia.com/gpu]`. Everything that names a field makes its path here, so that
-// the same field has the same path in every message and can be found again in a file.
+// `resources.limits[nvidia.com/gpu]`. All code that names a field makes its path here, so that the
+// same field has the same path in every message and can be found again in a file.
 
-/// The path of a member or a map entry. A key that would be ambiguous behind a dot (it is empty or
+/// The path of a member or a map entry. A key that would be ambiguous after a dot (it is empty or
 /// has a character other than letters, digits, '-', '_' and '$') goes in brackets.
 std::string child_path(std::string_view parent, std::string_view key);
 /// The path of a list item.

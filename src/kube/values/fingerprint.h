@@ -8,15 +8,15 @@
 
 namespace muster::kube {
 
-/// 128 bits that stand for a sequence of texts, so that a map of what was seen need not keep them:
-/// among as many as a process ever sees, no two differ and are taken for one.
+/// 128 bits that stand for a sequence of texts, so that a map of seen texts need not keep them: two
+/// different sequences never collide in practice.
 struct Fingerprint {
     std::uint64_t high = 0x9e3779b97f4a7c15;
     std::uint64_t low = 0xd6e8feb86659fd93;
 
     friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 
-    /// Of the sequence with one more text behind it.
+    /// The fingerprint of the sequence with one more text at its end.
     Fingerprint with(std::string_view text) const {
         Fingerprint next = *this;
         next.add(text.size() + 1);

@@ -13,7 +13,7 @@
 
 namespace muster::kube {
 
-// Reads of JSON whose shape is not certain: what is absent or of another type reads as nothing.
+// Reads of JSON of uncertain shape: a value that is absent or of another type reads as nothing.
 
 inline const json::object* object_at(const json::object& parent, std::string_view key) {
     const json::value* value = parent.if_contains(key);
@@ -42,7 +42,7 @@ inline bool bool_at(const json::object& parent, std::string_view key) {
 }
 /// The strings of a list.
 std::vector<std::string> strings_at(const json::object& parent, std::string_view key);
-/// Looks up "spec.a.b"; null when absent.
+/// Looks up "spec.a.b"; null if absent.
 const json::value* value_at_path(const json::object& object, std::string_view dotted);
 
 // An API object is a JSON object with a metadata object.

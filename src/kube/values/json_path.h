@@ -18,12 +18,12 @@ namespace muster::kube {
 /// and filters such as `[?(@.type=="Ready")]`. Immutable, any thread.
 class JsonPath {
   public:
-    /// With or without a leading `$`. kInvalid for what is not of that form: the message says what
-    /// stands where.
+    /// With or without a leading `$`. kInvalid for any other form: the message says what was
+    /// expected where.
     static Result<JsonPath> parse(std::string_view text);
 
-    /// What the path leads to, in the order of the document; empty when there is nothing. The
-    /// pointers hold as long as `root`.
+    /// The values that the path leads to, in the order of the document; may be empty. The pointers
+    /// are valid as long as `root`.
     std::vector<const json::value*> find(const json::value& root) const;
 
   private:
@@ -40,9 +40,9 @@ class JsonPath {
     };
     struct All {};
     enum class Test { kExists, kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
-    /// The items of a list for which the test of something in them holds.
+    /// The items of a list for which a test of a value in them holds.
     struct Filter {
-        std::vector<std::string> keys;  ///< from the item to what is tested
+        std::vector<std::string> keys;  ///< from the item to the tested value
         Test test = Test::kExists;
         json::value operand;
     };

@@ -6,8 +6,8 @@
 
 namespace muster::kube {
 
-// What names may look like: each rule of Kubernetes once, for whoever refuses a name and for
-// whoever makes one. The wording of a refusal is the caller's.
+// What names may look like: each rule of Kubernetes once, for code that checks names and for code
+// that makes them. The caller words the refusal.
 
 inline constexpr std::size_t kMaxLabelName =
     63;  ///< of a DNS label, and of a label's name or value
@@ -22,21 +22,21 @@ bool is_dns1123_subdomain(std::string_view text);
 bool is_dns1035_label(std::string_view text);
 /// The same whatever its length, for a name whose length counts together with what follows it.
 bool has_dns1035_form(std::string_view text);
-/// A container port's name: at most 15 of [a-z0-9-], a letter among them, no '-' at an end or twice
-/// in a row (the services of IANA).
+/// A container port's name: at most 15 of [a-z0-9-], with at least one letter, no '-' at either end
+/// and no two in a row (the services of IANA).
 bool is_port_name(std::string_view text);
 
 /// A variable of a container: printable ASCII characters other than '='.
 bool is_env_name(std::string_view text);
-/// A resource that Kubernetes itself knows ("cpu", "kubernetes.io/batch-cpu"); another
-/// ("nvidia.com/gpu") is a device, of which no more can be promised than there is.
+/// A resource that Kubernetes itself knows ("cpu", "kubernetes.io/batch-cpu"). Any other
+/// ("nvidia.com/gpu") is a device, which can't be overcommitted.
 bool is_native_resource(std::string_view name);
 
-/// What is wrong with a key of labels or annotations, or "". `[prefix/]name`: the prefix a DNS
-/// subdomain, the name up to 63 letters, digits, '-', '_' and '.', with a letter or digit at both
-/// ends.
+/// What is wrong with a key of labels or annotations, or "". `[prefix/]name`: the prefix is a DNS
+/// subdomain; the name is up to 63 letters, digits, '-', '_' and '.', with a letter or digit at
+/// both ends.
 std::string label_key_problem(std::string_view key);
-/// What is wrong with a label's value, or "": it is empty, or as the name in a key.
+/// What is wrong with a label's value, or "": it must be empty, or like the name of a key.
 std::string label_value_problem(std::string_view value);
 
 }  // namespace muster::kube

@@ -32,10 +32,10 @@ struct EventWrite {
     WallTime last;
 };
 
-/// Decides which occurrences become Events of their own, which raise a count, and which are
-/// dropped (client-go's EventCorrelator). Pure: time comes with the occurrences. What was not heard
-/// of for ten minutes is forgotten (client-go keeps its 4,096 last whatever their age): one that
-/// comes back later is an Event of its own.
+/// Decides which occurrences become new Events, which raise a count, and which are dropped
+/// (client-go's EventCorrelator). Pure: time comes with the occurrences. Anything not seen for ten
+/// minutes is forgotten (client-go keeps its last 4,096 at any age), and becomes a new Event if it
+/// comes back later.
 class EventCorrelator {
   public:
     EventWrite observe(const Occurrence& occurrence);

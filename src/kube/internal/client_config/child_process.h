@@ -12,25 +12,25 @@
 
 namespace muster::kube {
 
-/// A program whose standard output comes here. Its errors go where ours do.
+/// A program whose standard output we read. Its errors go where ours do.
 ///
-/// It is reaped when the object goes: until then its number is its own. Destroying the object while
-/// it runs kills it, and all of its group if it has one. Thread: one loop.
+/// It is reaped when the object is destroyed; until then its process id is not reused. Destroying
+/// the object while the program runs kills it, and its whole group if it has one. Thread: one loop.
 class ChildProcess {
   public:
     /// What it shares with us.
     enum class Ties {
-        kTerminal,  ///< it reads what is typed for us, and Ctrl-C ends it with us
+        kTerminal,  ///< it reads the terminal, and Ctrl-C ends it with us
         kGroup,     ///< nothing to read, but Ctrl-C ends it with us
         kNone,      ///< nothing to read, and a process group of its own
     };
     struct Options {
-        std::vector<std::string> arguments;  ///< with the program's path or name in front
+        std::vector<std::string> arguments;  ///< the first is the program's path or name
         std::vector<std::string> environment;
         Ties ties = Ties::kNone;
     };
 
-    /// An error says why it can't be started, and not which program.
+    /// An error says why it can't be started, but does not name the program.
     static Result<std::unique_ptr<ChildProcess>> start(const asio::any_io_executor& executor,
                                                        Options options);
     ~ChildProcess();

@@ -21,11 +21,11 @@
 
 namespace muster::kube {
 
-/// A server behind TLS on a real socket, files in a folder of their own, and a clock of the client
+/// A server behind TLS on a real socket, files in a folder of their own, and a clock for the client
 /// that the test moves.
 class AccessFixture : public testing::Test, public RealLoop {
   protected:
-    /// What the server saw of a request.
+    /// What the server received in a request.
     struct Seen {
         std::string authorization;
         std::string common_name;  ///< of the client's certificate
@@ -63,7 +63,7 @@ class AccessFixture : public testing::Test, public RealLoop {
         return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
     }
     std::string path(const std::string& name) const { return folder_ + "/" + name; }
-    /// As a file is exchanged: whole.
+    /// Replaces the file in one step, as programs exchange such files.
     std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(path(name + ".new")) << text;
         std::filesystem::rename(path(name + ".new"), path(name));
@@ -101,7 +101,7 @@ class AccessFixture : public testing::Test, public RealLoop {
     }
     void pass(Duration time) { client_clock_.advance_to(client_clock_.now() + time); }
 
-    /// What the server saw since the last look.
+    /// What the server received since the last call.
     std::vector<std::string> authorizations() {
         std::vector<std::string> all;
         for (Seen& one : std::exchange(seen_, {})) all.push_back(std::move(one.authorization));
@@ -116,7 +116,7 @@ class AccessFixture : public testing::Test, public RealLoop {
     std::string folder_;
     std::vector<std::string> logged_;
     std::vector<Seen> seen_;
-    /// The status of the answer to what was just seen.
+    /// Decides the status of the answer to a request.
     std::function<unsigned(const Seen&)> judge_ = [](const Seen&) { return 200; };
     std::uint16_t port_ = 0;
     ClientConfig access_;

@@ -8,7 +8,7 @@
 
 namespace muster::kube {
 
-/// All that a run of a plugin needs. A copy of each thing: a run may outlast who asked for it.
+/// Everything that a run of a plugin needs, as copies: a run may outlast its caller.
 struct PluginCall {
     ExecPlugin plugin;
     std::string user;                      ///< of the kubeconfig, for messages
@@ -17,10 +17,10 @@ struct PluginCall {
     ChildProcess::Ties ties = ChildProcess::Ties::kNone;
 };
 
-/// Runs the plugin to its end. Cancelling it kills the plugin and what it started.
+/// Runs the plugin to completion. Cancelling it kills the plugin and everything it started.
 Task<Result<ExecCredential>> run_exec_plugin(PluginCall call);
 
-/// The same for a program whose loop does not run yet. Blocks as long as the plugin likes.
+/// The same for a program whose loop is not running yet. Blocks as long as the plugin likes.
 Result<ExecCredential> run_exec_plugin_now(PluginCall call);
 
 }  // namespace muster::kube

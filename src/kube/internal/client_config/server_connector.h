@@ -13,15 +13,15 @@
 
 namespace muster::kube {
 
-/// Makes connections to a server, each by what names, files and proxies say at that moment.
-/// Thread: the loop of its executor. stop() it before it is destroyed.
+/// Makes connections to a server, each with the names, files and proxies of that moment. Thread:
+/// the loop of its executor. stop() it before it is destroyed.
 class ServerConnector {
   public:
     ServerConnector(const ClientConfig& access, std::optional<Proxy> proxy,
                     ServerCredentials& credentials, ServerTls& tls, asio::any_io_executor executor,
                     Clock& clock);
 
-    /// As an HttpConnector does.
+    /// Works as an HttpConnector.
     Task<Result<std::unique_ptr<net::ByteStream>>> connect();
     Task<void> stop() { return names_.stop(); }
 
@@ -40,8 +40,8 @@ class ServerConnector {
     net::NameLookup names_;
 };
 
-/// For how long one of `addresses` is tried that are still to be tried, with `left` for all of
-/// them: one that drops everything must not use up the time of the next. Pure.
+/// How long to try one of the `addresses` that are left, with `left` for all of them: one that
+/// drops all packets must not use up the time of the next. Pure.
 Duration time_for_address(Duration left, std::size_t addresses);
 
 }  // namespace muster::kube

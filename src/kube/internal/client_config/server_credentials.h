@@ -16,18 +16,18 @@
 
 namespace muster::kube {
 
-/// Who one context of a kubeconfig makes us, for as long as we run.
+/// Our credentials from one context of a kubeconfig, for as long as we run.
 ///
-/// A token file is read again when a request is about to be sent and the last look is a minute ago.
-/// A plugin runs again, beside the requests, some time before its credential ends; only when that
-/// has ended do requests wait for it. With a 401 both are asked at once, and the files of a
-/// client's certificate are looked at. What can't be renewed is a warning in the log, and what we
-/// were lasts.
+/// A token file is read again when a request is about to be sent and it was last read a minute ago
+/// or earlier. A plugin runs again, in parallel to requests, some time before its credential
+/// expires; requests wait for it only once that has expired. After a 401 both are renewed
+/// immediately, and the files of a client certificate are read again. A failed renewal is logged as
+/// a warning, and the old credentials stay in use.
 ///
 /// Thread: the loop of its executor. begin() it first, stop() it before it is destroyed.
 class ServerCredentials final : public Credentials {
   public:
-    /// `on_new_certificate` is told when connections are to be made by another certificate of ours.
+    /// `on_new_certificate` is called when new connections must use another client certificate.
     ServerCredentials(const ClientConfig& access, std::vector<std::string> environment,
                       ServerTls& tls, asio::any_io_executor executor, Clock& clock,
                       std::function<void()> on_new_certificate);
@@ -37,7 +37,7 @@ class ServerCredentials final : public Credentials {
 
     Task<Result<Headers>> headers() override;
     Task<bool> refused(std::uint64_t version) override;
-    /// Looks at the files of TLS, for a connection that is about to be made.
+    /// Reads the files of TLS again, for a connection that is about to be made.
     void refresh_certificates();
 
     Task<void> stop();
@@ -60,11 +60,11 @@ class ServerCredentials final : public Credentials {
 
     std::string token_;
     Headers headers_;
-    Instant next_look_{};  // at the token file
+    Instant next_look_{};  // when to read the token file
 
     bool plugin_is_asked_ = false;
-    std::optional<WallTime> ends_;      // the plugin's credential
-    std::optional<WallTime> renew_at_;  // it
+    std::optional<WallTime> ends_;      // when the plugin's credential expires
+    std::optional<WallTime> renew_at_;  // when to renew it
     Instant next_run_{};                // of the plugin, after one that failed
     Instant next_run_for_401_{};
     std::optional<Error> failure_;  // of the last run
@@ -73,7 +73,7 @@ class ServerCredentials final : public Credentials {
     TaskGroup tasks_;
 };
 
-/// The fields that say who `access` makes us, with `token` if it has one. Pure.
+/// The header fields that authenticate us by `access`, with `token` if it has one. Pure.
 Credentials::Fields credential_headers(const ClientConfig& access, const std::string& token);
 
 }  // namespace muster::kube

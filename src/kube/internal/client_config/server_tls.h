@@ -8,7 +8,7 @@
 
 namespace muster::kube {
 
-/// What TLS to a server needs: of files as they are now, which programs beside us exchange.
+/// What TLS to a server needs, from files in their present state; other programs may replace them.
 /// Thread: one loop.
 class ServerTls {
   public:
@@ -21,16 +21,16 @@ class ServerTls {
     const std::string& ca_pem() const { return texts_.ca; }
     bool has_certificate() const { return !texts_.certificate.empty(); }
 
-    /// Shows this certificate, which a plugin gave, from now on. Whether it is another than before.
+    /// Uses this certificate from a plugin from now on. True if it differs from the one before.
     Result<bool> show(std::string certificate_pem, std::string key_pem);
-    /// Reads the files again. Whether the client's certificate is another than before. Files that
-    /// can't be used leave what was, as those do that are just being exchanged.
+    /// Reads the files again. True if the client's certificate differs from the one before. If the
+    /// files can't be used, for example because they are just being replaced, the old ones stay.
     Result<bool> refresh();
 
     /// For a new connection to the server, which keeps it; null without TLS.
     std::shared_ptr<net::TlsClientContext> to_server() const { return to_server_; }
-    /// To a proxy, which is trusted for what the server is trusted for and is not shown who we are;
-    /// null without such a proxy.
+    /// For a connection to a proxy, which is verified like the server but gets no client
+    /// certificate; null without such a proxy.
     std::shared_ptr<net::TlsClientContext> to_proxy() const { return to_proxy_; }
 
   private:
@@ -44,7 +44,7 @@ class ServerTls {
     ServerTls(const ClientConfig& access, const Clock& clock, bool through_tls)
         : access_(access), clock_(clock), through_tls_(through_tls) {}
     Result<Texts> read() const;
-    /// Whether the client's certificate is another than before.
+    /// True if the client's certificate differs from the one before.
     Result<bool> take(Texts texts);
 
     const ClientConfig access_;

@@ -20,21 +20,21 @@ enum class Structure {
 Structure structure_of(const Schema* schema, const json::value& value);
 /// An object without fields or a list without items.
 bool is_empty_container(const json::value& value);
-/// Of a field of a kMap; null where nothing is known about it.
+/// The schema of a field of a kMap; null if nothing is known about it.
 const Schema* field_schema_of(const Schema* object, std::string_view key);
 /// The schema names the field: it is not a key of a map.
 bool is_named_field(const Schema* object, std::string_view key);
 
-/// What identifies an item of a list with keys or of a set; nullopt if nothing does. Keys that the
-/// item leaves out have their defaults.
+/// What identifies an item of a list with keys or of a set; nullopt if nothing does. Missing keys
+/// have their defaults.
 std::optional<PathElement> element_of(const Schema& list, const json::value& item);
 
 struct ListItem {
     PathElement element;
     const json::value* value;
 };
-/// The items of a kItems list in the list's order, or nullopt if one can't be identified: the list
-/// is a leaf then.
+/// The items of a kItems list in the list's order, or nullopt if one can't be identified: then the
+/// list is a leaf.
 std::optional<std::vector<ListItem>> items_of(const Schema& list, const json::array& items);
 
 }  // namespace muster::kube

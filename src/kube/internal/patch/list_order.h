@@ -12,16 +12,16 @@ namespace muster::kube {
 
 class Schema;
 
-/// How the items of one list are told apart: by a key of theirs, or as scalars by their value.
+/// How the items of one list are told apart: by one of their keys, or by value if they are scalars.
 class ListIdentity {
   public:
-    /// Of a list with this schema; null for one that no schema describes.
+    /// For a list with this schema; null if no schema describes it.
     explicit ListIdentity(const Schema* list);
 
     /// True for a list of objects that is merged by `key()`.
     bool keyed() const { return !key_.empty(); }
     const std::string& key() const { return key_; }
-    /// The text of what identifies the item; "" when it lacks its key.
+    /// The text that identifies the item; "" if it lacks its key.
     std::string of(const json::value& item) const;
 
   private:
@@ -40,9 +40,9 @@ class ListPositions {
     std::unordered_map<std::string, std::size_t> by_id_;
 };
 
-/// Orders a merged list as a strategic merge does: items that `wanted` names in its order, the
-/// server's others in theirs, interleaved as the server had them. What the server did not have goes
-/// as far front as the order of `wanted` allows.
+/// Orders a merged list as a strategic merge does: items that `wanted` names are in its order, the
+/// server's other items in theirs, interleaved as the server had them. Items that the server did
+/// not have go as far to the front as the order of `wanted` allows.
 json::array in_merge_order(json::array merged, const json::array& wanted, const json::array& server,
                            const ListIdentity& identity);
 

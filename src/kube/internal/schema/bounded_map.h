@@ -10,16 +10,16 @@
 
 namespace muster::kube {
 
-/// A map from fingerprints that forgets what was unused for long: whatever it was beyond its
-/// capacity, and a value whose time is over when there is a new one to be put in its place. So it
-/// has as many places as it had keys in use at a time.
+/// A map from fingerprints that forgets entries that were unused for long: the least recently used
+/// one beyond its capacity, and expired ones when a new entry needs a place. So it has as many
+/// places as it had keys in use at the same time.
 template <class T>
 class BoundedMap {
   public:
     BoundedMap(std::size_t capacity, Duration memory) : capacity_(capacity), memory_(memory) {}
 
-    /// The value of a key, made by default if it is new or was unused for longer than `memory`.
-    /// Holds until the next call. Time does not go back.
+    /// The value of a key, default-constructed if it is new or was unused for longer than `memory`.
+    /// Valid until the next call. Time must not go back.
     T& at(const Fingerprint& key, Instant now) {
         if (const auto it = places_.find(key); it != places_.end()) {
             if (it->second != newest_) {
@@ -53,7 +53,7 @@ class BoundedMap {
         std::uint32_t newer = kNone;
     };
 
-    /// A new one, or that of the entry that was not used for longest.
+    /// A new place, or that of the least recently used entry.
     std::uint32_t free_place(Instant now) {
         const bool reuses = oldest_ != kNone && now - entries_[oldest_].used > memory_;
         if (!reuses && entries_.size() < capacity_) {
@@ -77,10 +77,10 @@ class BoundedMap {
         newest_ = place;
     }
 
-    // Everything close together: each event of each object comes by here.
+    // Kept close together: each event of each object passes through here.
     std::size_t capacity_;
     Duration memory_;
-    std::deque<Entry> entries_;  ///< a doubly linked list by age, in their order of making
+    std::deque<Entry> entries_;  ///< a doubly linked list by age, stored in order of creation
     std::uint32_t oldest_ = kNone;
     std::uint32_t newest_ = kNone;
     boost::unordered_flat_map<Fingerprint, std::uint32_t, Fingerprint::Hash> places_;

@@ -8,7 +8,7 @@
 
 namespace muster::kube {
 
-/// A date-time with exactly six digits behind the point, which OpenAPI calls a date-time.
+/// A date-time with exactly six digits after the seconds; OpenAPI calls it date-time.
 inline constexpr std::string_view kMicroTimeFormat = "kubernetes-micro-time";
 
 /// What is wrong with a value of that format ("must be of type date-time: ..."), or "". Formats
@@ -21,7 +21,7 @@ bool matches_pattern(const std::string& pattern, std::string_view text);
 /// Why a pattern can't be used, or "". Constructs that RE2 does not have are refused.
 std::string pattern_problem(const std::string& pattern);
 
-/// What the CRDs of the Go world carry for a resource quantity.
+/// The pattern of CRDs made by Go tools for a resource quantity.
 extern const std::string_view kQuantityPattern;
 
 }  // namespace muster::kube

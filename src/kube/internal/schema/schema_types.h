@@ -10,16 +10,16 @@
 
 namespace muster::kube {
 
-// How OpenAPI, and with it every message about a value of a wrong type, calls the types.
+// OpenAPI's names of types, which every message about a value of a wrong type uses.
 
-/// "object", "integer", ...; "" for the types that OpenAPI says otherwise than by `type` (kAny,
+/// "object", "integer", ...; "" for the types that OpenAPI expresses without `type` (kAny,
 /// kIntOrString).
 std::string_view type_name(Schema::Type type);
-/// The reverse. Nothing for a name that `type` can't have.
+/// The reverse; nothing for a name that `type` can't have.
 std::optional<Schema::Type> type_named(std::string_view name);
 /// Every name that `type` can have, as messages list them: `"array", "boolean", ...`.
 std::string known_type_names();
-/// The type that a value shows: "integer" for 3, "number" for 3.0, "null".
+/// The type of a value: "integer" for 3, "number" for 3.0, "null".
 std::string_view type_name(const json::value& value);
 
 }  // namespace muster::kube

@@ -9,22 +9,21 @@
 
 namespace muster::kube {
 
-/// The schema of one key of an object: its property, or what a map says about all keys. Null when
+/// The schema of one key of an object: that of its property, or that of all keys of a map. Null if
 /// the object does not know the key.
 const Schema* field_schema(const Schema& object, std::string_view key);
 
 /// A null that counts as an absent field.
 bool is_unwanted_null(const Schema& schema, const json::value& value);
 
-/// The path of the value that a walk stands at (field_path.h says how it is written). A step costs
-/// nothing to speak of: the text is put together when somebody asks, which is when something is
-/// wrong.
+/// The path of the current value of a walk (field_path.h says how it is written). A step costs next
+/// to nothing: the text is put together only on request, that is, when something is wrong.
 class FieldPath {
   public:
     explicit FieldPath(std::string start) : start_(std::move(start)) {}
 
     std::string text() const { return text_of(last_); }
-    /// The path of a field of the object that the walk stands at.
+    /// The path of a field of the current object.
     std::string field(std::string_view key) const { return child_path(text(), key); }
 
     /// One step down, undone by its destructor. The key outlives it.
