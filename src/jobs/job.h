@@ -55,11 +55,11 @@ struct ReplicaStatus {
     std::optional<std::int32_t> succeeded;
     std::optional<std::int32_t> failed;
     std::string selector;
-    // Additions of ours, absent unless there is something to say.
+    // Our additions, absent if there is nothing to say.
     /// Counted against backoffLimit: containers restarted in place and pods replaced.
     std::optional<std::int32_t> restarts;
-    /// The replicas that have succeeded while others have not ("0-2,5", as batch/v1 has it): their
-    /// pods may go and are not made again.
+    /// The replicas that have succeeded while others have not ("0-2,5", as in batch/v1): their pods
+    /// may be deleted and are not made again.
     std::string completed_indexes;
 
     friend bool operator==(const ReplicaStatus&, const ReplicaStatus&) = default;
@@ -87,16 +87,16 @@ struct JobStatus {
     std::string completion_time;
     std::string last_reconcile_time;
     /// An addition of ours: how often all pods were restarted together, and the generation of the
-    /// pods that count now; those of an older one are on their way out.
+    /// current pods; older ones are being deleted.
     std::optional<std::int32_t> restart_generation;
-    /// Additions, too: how many of these restarts came soon after the one before, the last
-    /// included, and when that was. They say how long the pods of the new generation are waited
-    /// with.
+    /// More additions: how many of these restarts, including the last, came soon after the previous
+    /// one, and when the last one was. They decide how long the pods of the new generation are
+    /// delayed.
     std::optional<std::int32_t> restarts_in_a_row;
     std::string last_restart_time;
     json::object rest;
 
-    /// True when a condition of this type has status "True".
+    /// Whether a condition of this type has status "True".
     bool is(std::string_view type) const;
     bool finished() const { return is("Succeeded") || is("Failed"); }
 
@@ -110,46 +110,49 @@ BOOST_DESCRIBE_STRUCT(JobStatus, (),
 class JobKind;
 struct ReplicaType;
 
-/// What a job finds where it runs. Not of the manifest: whoever plans the pods says it.
+/// The environment that a job runs in. Not part of the manifest: the planner of the pods provides
+/// it.
 struct Platform {
-    /// Where the nodes have this program, so that pods can have it, too; empty where that is not
-    /// known, as on a cluster.
+    /// Where the nodes have this program, so that pods can have it too; empty if unknown, as on a
+    /// cluster.
     std::string node_program = {};
-    /// Else the image that has it: the operator's own. Empty: the images of jobs have it, or none.
+    /// Otherwise the image that has it: the operator's own. Empty: the images of jobs have it, or
+    /// none does.
     std::string program_image = {};
     /// Pods get that image as a volume; otherwise an init container copies the program.
     bool image_volumes = false;
-    /// What full names end with: "cluster.local". Empty: jobs are told names that end with "svc",
-    /// which resolve in every cluster.
+    /// The end of full names: "cluster.local". Empty: jobs get names that end with "svc", which
+    /// resolve in every cluster.
     std::string cluster_domain = {};
-    /// It is a cluster, where schedulers and autoscalers of others may look after a job; not one
-    /// machine, where nobody does.
+    /// True on a cluster, where schedulers and autoscalers of others may handle a job; false on one
+    /// machine, which has none.
     bool cluster = false;
-    /// The scheduler that gangs are left to: "volcano" in any case, "yunikorn", or the name of one
-    /// with the coscheduling of scheduler-plugins. Empty: that of a job's pod templates.
+    /// The scheduler to which gangs are left: "volcano" (in any case of letters), "yunikorn", or
+    /// the name of one with the coscheduling of scheduler-plugins. Empty: as the job's pod
+    /// templates say.
     std::string gang_scheduler = {};
 
-    /// Pods that need this program get it.
+    /// Whether pods that need this program get it.
     bool gives_program() const { return !node_program.empty() || !program_image.empty(); }
 };
 
-/// A job of any kind, in the form that the engine works on: what all kinds share is typed, what
-/// only the kind knows is behind `extra`, which only the kind's own functions open.
+/// A job of any kind, in the form that the engine works on: what all kinds share is typed; what
+/// only the kind knows is in `extra`, which only the kind's own functions read.
 struct Job {
     const JobKind* kind = nullptr;
     kube::ObjectMeta metadata;
     RunPolicy run_policy;
-    /// Replica types that the manifest names, by canonical name. Iterate with
-    /// JobKind::replica_types() where the order matters.
+    /// Replica types of the manifest, by canonical name. Iterate with JobKind::replica_types() if
+    /// the order matters.
     std::map<std::string, ReplicaSpec> replicas;
-    /// The keys of the replica map that spell a type otherwise ("worker"), by canonical name.
+    /// The keys of the replica map that are spelled differently ("worker"), by canonical name.
     std::map<std::string, std::string> spelled;
     JobStatus status;
     Platform platform;
     std::any extra;
 
     std::int32_t total_replicas() const;
-    /// What ends the name of a service of the job's namespace, after its first dot: "ml.svc", or
+    /// The name of a service of the job's namespace after its first dot: "ml.svc", or
     /// "ml.svc.cluster.local".
     std::string service_domain() const;
     /// Where the manifest has this replica type: "spec.pytorchReplicaSpecs.Worker".
@@ -158,8 +161,8 @@ struct Job {
         auto it = replicas.find(type);
         return it == replicas.end() ? nullptr : &it->second;
     }
-    /// True when one failure of this type restarts all pods: what the annotation
-    /// `muster.dev/restart` says, else the kind.
+    /// Whether one failure of this type restarts all pods: as the annotation `muster.dev/restart`
+    /// says, else the kind.
     bool restarts_all(const ReplicaType& type) const;
 };
 

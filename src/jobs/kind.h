@@ -20,21 +20,20 @@ namespace muster::jobs {
 struct ReplicaType {
     std::string name;  ///< canonical: "Master"
     std::int32_t default_replicas = 1;
-    /// The only number that makes sense, as for a master; unset: any.
+    /// The only valid number, as for a master; unset: any.
     std::optional<std::int32_t> only_replicas = std::nullopt;
     bool required = false;  ///< a job without this type is refused
-    /// False for the type whose only pod has an index neither in its name ("demo-launcher") nor in
-    /// its labels.
+    /// False for a type whose only pod has no index in its name ("demo-launcher") or its labels.
     bool numbered = true;
-    /// Where it is not the kind's.
+    /// If it differs from the kind's.
     std::string default_restart_policy = {};
-    /// The only ones that make sense; empty: any.
+    /// The only valid ones; empty: any.
     std::vector<std::string> restart_policies = {};
-    /// None of the job can go on when one of these fails: all of its pods restart together, unless
-    /// the job says otherwise.
+    /// If one of these fails, no part of the job can continue: all of its pods restart together,
+    /// unless the job says otherwise.
     bool restarts_all = false;
-    /// Upstream's operator has its pod made by a batch Job of the replica's name. One that is left
-    /// would go on making pods beside ours.
+    /// Upstream's operator lets a batch Job of the replica's name make its pod. If such a Job is
+    /// left, it would keep making pods beside ours.
     bool had_batch_job = false;
 
     std::string lower() const;
@@ -48,7 +47,7 @@ struct ReplicaId {
     friend auto operator<=>(const ReplicaId&, const ReplicaId&) = default;
 };
 
-/// How many pods of one replica type are in which state; `wanted` is spec.replicas.
+/// How many pods of one replica type are in each state; `wanted` is spec.replicas.
 struct ReplicaCounts {
     std::int32_t wanted = 0;
     std::int32_t active = 0;
@@ -58,19 +57,19 @@ struct ReplicaCounts {
     bool first_succeeded = false;
 };
 
-/// Which replicas decide about a job, and how many of them are enough. The job runs when one of
-/// them does.
+/// Which replicas decide whether a job succeeded, and how many of them are enough. The job is
+/// running when one of them is.
 struct SuccessPolicy {
     enum class Enough : std::uint8_t {
         kAll,    ///< every one has succeeded
-        kFirst,  ///< that of index 0 has
+        kFirst,  ///< the one with index 0 has
         kAny,    ///< one has
     };
     std::uint8_t type = 0;  ///< place in JobKind::replica_types
     Enough enough = Enough::kAll;
-    /// Upstream's messages name the job with its namespace, and word success in their own way.
+    /// Upstream's messages name the job with its namespace, and word success differently.
     bool with_namespace = false;
-    /// A bit for each type whose replicas may fail for good without failing the job.
+    /// A bit for each type whose replicas may finally fail without failing the job.
     std::uint8_t forgiven = 0;
 
     void forgive(std::uint8_t replica_type) { forgiven |= 1u << replica_type; }
@@ -79,18 +78,18 @@ struct SuccessPolicy {
     friend bool operator==(const SuccessPolicy&, const SuccessPolicy&) = default;
 };
 
-/// What the deciding replicas say about the job; restarts and failures are the engine's business.
+/// What the deciding replicas say about the job; the engine handles restarts and failures.
 enum class Outcome { kPending, kRunning, kSucceeded };
 
 struct Verdict {
     Outcome outcome = Outcome::kPending;
-    /// The condition's message, as upstream words it for this kind.
+    /// The condition's message, in upstream's words for this kind.
     std::string message;
-    /// Of a kind that runs before it succeeds: the message of the Running that comes first.
+    /// For a kind that is Running before it succeeds: the message of that Running condition.
     std::string running_message = {};
 };
 
-/// What a kind says of replicas that failed; {kind}, {namespace}, {name}, {type} and {count} are
+/// A kind's messages about failed replicas; {kind}, {namespace}, {name}, {type} and {count} are
 /// filled in.
 struct FailureWords {
     std::string failed = "{kind} {name} is failed because {count} {type} replica(s) failed.";
@@ -98,31 +97,31 @@ struct FailureWords {
         "{kind} {name} is restarting because {count} {type} replica(s) failed.";
 };
 
-/// An object that a job has beside its pods and services: a ConfigMap that they mount, a role that
-/// one of them needs. The engine makes it before the first pod, keeps it as it is here, and leaves
-/// alone what it does not name. It goes with its job.
+/// An object that a job has in addition to its pods and services: a ConfigMap that they mount, a
+/// role that one of them needs. The engine makes it before the first pod, keeps the listed parts as
+/// they are here, and leaves everything else alone. It is deleted with its job.
 struct OwnedObject {
     kube::ResourceType type;
     std::string name;
-    std::map<std::string, std::string> labels;  ///< beside the one that names the job
+    std::map<std::string, std::string> labels;  ///< in addition to the one that names the job
     json::object content;                       ///< all but apiVersion, kind and metadata
-    /// Places in the object that are written again when they differ: "data", "spec.selector". One
-    /// that the content does not have is to be absent.
+    /// Paths in the object that are written again if they differ: "data", "spec.selector". A path
+    /// that is missing in the content must be absent.
     std::vector<std::string> kept;
-    /// Places that only have to be there, and not as an empty text: what is in them is made once,
-    /// by `make`, or as the content has it.
+    /// Paths that only have to exist and not be empty: their values are made once, by `make` or as
+    /// in the content.
     std::vector<std::string> made_once = {};
-    /// Fills in what is random; called right before the object is created.
+    /// Fills in random values; called right before the object is created.
     std::function<Result<void>(json::object& content)> make = {};
-    /// Given when it is made, and not kept.
+    /// Set at creation, and not maintained.
     std::map<std::string, std::string> annotations = {};
 };
 
-/// How far the number of replicas of JobKind::scaled_type may go while the job runs.
+/// The range of the number of replicas of JobKind::scaled_type while the job runs.
 struct Elasticity {
     std::int32_t min_replicas = 0;
     std::int32_t max_replicas = 0;
-    /// What an autoscaler goes by (autoscaling/v2); unset: the job has none.
+    /// The metrics of an autoscaler (autoscaling/v2); unset: the job has none.
     std::optional<std::vector<json::value>> metrics = std::nullopt;
 };
 
@@ -134,27 +133,27 @@ struct SeenPod {
     friend bool operator==(const SeenPod&, const SeenPod&) = default;
 };
 
-/// A variable that a kind sets, and the rule that it follows, in words for people.
+/// A variable that a kind sets, and the rule for its value, in words.
 struct Variable {
     kube::EnvVar env;
-    std::string_view rule;  ///< lives as long as the program
+    std::string_view rule;  ///< valid as long as the program runs
 };
 
 /// Which containers of a pod get the variables.
 enum class EnvTarget { kAllContainers, kDefaultContainer };
 
-/// A rule about a job as an API server judges it: a CEL expression that holds of every job which
-/// the operator accepts. It may use the variables of admission_variables().
+/// A rule about a job for an API server: a CEL expression that is true for every job that the
+/// operator accepts. It may use the variables of admission_variables().
 struct AdmissionRule {
     std::string expression;
     std::string message;                  ///< field, what is wrong, what to do
-    std::string message_expression = {};  ///< CEL that gives the same with the values; empty: none
+    std::string message_expression = {};  ///< CEL for the same with values; empty: none
 
     friend bool operator==(const AdmissionRule&, const AdmissionRule&) = default;
 };
 
-/// A job kind as data and pure functions. Adding a framework is adding one file that builds one of
-/// these, and naming it in registry.cc. The engine in operator/ knows no framework by name.
+/// A job kind as data and pure functions. To add a framework, add one file that builds one of
+/// these, and name it in registry.cc. The engine in operator/ knows no framework by name.
 ///
 /// A kind's file has a described struct of its `.spec`; bind_spec() (internal/spec_binding.h) makes
 /// `spec_schema` and `decode_spec` from it.
@@ -171,31 +170,31 @@ class JobKind {
     std::string default_restart_policy;
     /// Label value and event source; empty: "<kind>-controller".
     std::string own_controller_name;
-    /// Of a resource that is served in several versions: the field of `.spec` that says in which of
-    /// them a job was written, since the API keeps and shows all in one. Each version's schema
-    /// fills in its own mark. Empty: there is one version.
+    /// For a resource that is served in several versions: the field of `.spec` that says in which
+    /// of them a job was written, since the API stores and shows all of them as one. Each version's
+    /// schema sets its own value. Empty: there is one version.
     std::string version_field;
     std::string version_mark;
-    std::string scaled_type;       ///< that the scale subresource changes; empty: none
+    std::string scaled_type;       ///< changed by the scale subresource; empty: none
     bool status_selector = false;  ///< replicaStatuses carry the selector
     bool services = true;          ///< each replica has a headless service
     EnvTarget env_target = EnvTarget::kAllContainers;
-    /// Upstream's operator of this kind, where it is not the training-operator: `managedBy` may
-    /// name it, and means this one. Empty: none. Set before bind_spec().
+    /// Upstream's operator of this kind, if it is not the training-operator: `managedBy` may name
+    /// it, and means this operator then. Empty: none. To be set before bind_spec().
     std::string own_operator;
     FailureWords words = {};
     /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
     /// does.
     bool replaces_failed_pods = false;
-    /// Running is on record before Succeeded, however short the job was.
+    /// Running is recorded before Succeeded, however short the job was.
     bool runs_before_it_succeeds = false;
     kube::Schema::Ptr spec_schema;  ///< of `.spec`
-    /// What `owned_objects` are: the engine watches these, and only those that carry the job's
+    /// The types of `owned_objects`: the engine watches these, and only objects with the job's
     /// label.
     std::vector<kube::ResourceType> owned_types;
 
     // --- pure functions. Those marked (written) get the job as the manifest has it, the others get
-    // it defaulted. All but decode_spec and success_policy may be empty.
+    // it with defaults. All but decode_spec and success_policy may be empty.
     /// Fills run_policy, replicas (keys as written) and extra from `.spec`. Values of a wrong type
     /// are added to the problems and skipped.
     std::function<void(const json::value&, Job&, std::vector<Cause>&)> decode_spec;
@@ -203,63 +202,62 @@ class JobKind {
     std::function<void(Job&)> own_defaults;
     /// (written) Kind-specific rules, beyond those that follow from the data above.
     std::function<std::vector<Cause>(const Job&)> own_rules;
-    /// What of `own_rules` CEL can say.
+    /// Those of `own_rules` that CEL can express.
     std::vector<AdmissionRule> own_admission_rules;
     /// (written) Kind-specific warnings; reason is "Deprecated", "Ineffective" or "Doubtful".
     std::function<std::vector<Cause>(const Job&)> own_warnings;
     /// The variables of one replica, in upstream's order; appended after the user's own.
     std::function<Result<std::vector<Variable>>(const Job&, const ReplicaId&)> environment;
-    /// True for the pods that carry job-role=master.
+    /// True for pods that carry job-role=master.
     std::function<bool(const Job&, const ReplicaId&)> has_master_role;
-    /// The name of a replica's pod and service where it is not `<job>-<type>-<index>`; "" where it
-    /// is.
+    /// The name of a replica's pod and service if it is not `<job>-<type>-<index>`; otherwise "".
     std::function<std::string(std::string_view job_name, const ReplicaId&)> own_replica_name;
-    /// Last word on a pod that is complete otherwise: volumes, commands, init containers.
+    /// Makes the last changes to an otherwise complete pod: volumes, commands, init containers.
     std::function<void(const Job&, const ReplicaId&, kube::Pod&)> finish_pod;
-    /// From the defaulted job and those of its pods that run, in the order of type and index.
+    /// From the job with defaults and its running pods, in the order of type and index.
     std::function<std::vector<OwnedObject>(const Job&, const std::vector<SeenPod>&)> owned_objects;
-    /// Data rather than a verdict, so that an operator need not keep a job's whole spec to judge
+    /// Data rather than a verdict, so that an operator need not keep a job's whole spec to apply
     /// it.
     std::function<SuccessPolicy(const Job&)> success_policy;
-    /// The type (canonical) whose pods must all be Ready before a pod of this one is made; "" where
-    /// it waits for none. A pod that is there stays, whatever becomes of the others.
+    /// The type (canonical) whose pods must all be Ready before a pod of this type is made; "" if
+    /// it waits for none. A pod that exists stays, whatever happens to the others.
     std::function<std::string(const Job&, const std::string& type)> starts_after;
-    /// Nothing for a job whose number of replicas is as written.
+    /// Nothing for a job whose number of replicas is fixed.
     std::function<std::optional<Elasticity>(const Job&)> elasticity;
 
     /// "pytorchjob-controller": label value, event source.
     std::string controller_name() const;
     const ReplicaType* replica_type(std::string_view name) const;
-    /// That a replica of this type has when none is written.
+    /// The policy of a replica of this type if none is written.
     const std::string& default_policy(std::string_view type) const;
 
-    /// From JSON without defaults; values of a wrong type are added to the problems and skipped.
-    /// A status that can't be read counts as empty: it is ours, not the user's. The kind must
-    /// outlive the job.
+    /// From JSON without defaults; values of a wrong type are added to the problems and skipped. A
+    /// status that can't be read counts as empty: it is ours, not the user's. The kind must outlive
+    /// the job.
     Job decode(const json::value& object, std::vector<Cause>& problems) const;
-    /// The same where a problem is an error (kBadRequest with all causes).
+    /// The same, but a problem is an error (kBadRequest with all causes).
     Result<Job> parse(const json::value& object) const;
 };
 
 /// All kinds, in the order of their names. A kind need not be among them: every function here takes
-/// the kind that it is given.
+/// the kind as an argument.
 const std::vector<const JobKind*>& all_kinds();
-/// The version of a resource that an object was written in, where `read_as` is the one that the API
-/// shows it in.
+/// The version of a resource that an object was written in; `read_as` is the version in which the
+/// API shows it.
 const JobKind& kind_as_written(const JobKind& read_as, const json::value& object);
-/// What these counts of the deciding type mean.
+/// The verdict from these counts of the deciding type.
 Verdict judge(const JobKind& kind, const SuccessPolicy& success_policy, std::string_view namespace_,
               std::string_view name, const ReplicaCounts& counts);
 /// One of the kind's FailureWords with its gaps filled in.
 std::string failure_message(const std::string& words, const JobKind& kind,
                             std::string_view namespace_, std::string_view name,
                             std::string_view type, std::int32_t count);
-/// Whether all of a job's pods restart when one of this type fails; `annotation` is what the job
-/// says (annotations::kRestart), "" if nothing.
+/// Whether all of a job's pods restart when one of this type fails; `annotation` is the job's
+/// (annotations::kRestart), or "".
 bool restarts_all(const ReplicaType& type, std::string_view annotation);
-/// Whether what `runPolicy.managedBy` says ("" for nothing) leaves the job to this operator.
+/// Whether `runPolicy.managedBy` ("" if unset) leaves the job to this operator.
 bool is_ours(const JobKind& kind, std::string_view managed_by);
-/// By kind and apiVersion ("kubeflow.org/v1"); null when unknown.
+/// By kind and apiVersion ("kubeflow.org/v1"); null if unknown.
 const JobKind* find_kind(std::string_view api_version, std::string_view kind);
 
 // --- what is the same for every kind
@@ -277,43 +275,44 @@ std::vector<Cause> validate(const Job& job);
 /// rules; its PyTorchJob webhook compares the new object with itself and lets managedBy pass).
 std::vector<Cause> validate_update(const Job& before, const Job& after);
 
-/// What of both CEL can say and the schema can't, for a resource; `versions` are its kinds. Rules
-/// about one version hold for jobs that are written in it, whichever version they are sent in.
+/// The rules of both functions that CEL can express and the schema can't, for a resource;
+/// `versions` are its kinds. Rules of one version apply to jobs that are written in it, in
+/// whichever version they are sent.
 std::vector<AdmissionRule> admission_rules(std::span<const JobKind* const> versions);
-/// Names that these rules use, and what each stands for: CEL over `object`.
+/// Names that these rules use, and their values: CEL over `object`.
 std::vector<std::pair<std::string, std::string>> admission_variables(const JobKind& kind);
 
-/// What is deprecated, has no effect, or is probably not meant, in a job as written. `reason` is
-/// "Deprecated", "Ineffective" or "Doubtful".
+/// Fields of a job as written that are deprecated, have no effect, or are probably not meant.
+/// `reason` is "Deprecated", "Ineffective" or "Doubtful".
 std::vector<Cause> warnings(const Job& job);
 
-/// One object seen through schema, decoding, rules and warnings.
+/// An object after schema, decoding, rules and warnings.
 struct Review {
-    Job job;                      ///< defaulted; whole only if there are no problems
-    std::vector<Cause> problems;  ///< all of them, one per field and reason
+    Job job;                      ///< with defaults; complete only if there are no problems
+    std::vector<Cause> problems;  ///< all of them, one for each field and reason
     std::vector<Cause> warnings;
 };
 Review review(const JobKind& kind, const json::value& object, const Platform& platform = {});
 
-/// A review without warnings: the defaulted job, or kInvalid with all causes.
+/// A review without warnings: the job with defaults, or kInvalid with all causes.
 Result<Job> load(const JobKind& kind, const json::value& object, const Platform& platform = {});
 
-/// The name of a replica's pod and service: `<job>-<type>-<index>`, or as the kind has it.
+/// The name of a replica's pod and service: `<job>-<type>-<index>`, or the kind's own.
 std::string replica_name(const JobKind& kind, std::string_view job_name, const ReplicaId& replica);
 std::string replica_name(const Job& job, const ReplicaId& replica);
 /// The labels of a replica's pod (with the role) or service (without).
 std::map<std::string, std::string> replica_labels(const Job& job, const ReplicaId& replica,
                                                   bool with_role);
-/// Of all pods of a job.
+/// The labels of all pods of a job.
 std::map<std::string, std::string> job_labels(const JobKind& kind, std::string_view job_name);
 kube::OwnerReference owner_reference(const Job& job);
 kube::ObjectReference object_reference(const Job& job);
 
-/// The container that the kind is about: the one with the mandatory name, else the first; null in
-/// a pod without containers.
+/// The container that the kind is about: the one with the mandatory name, else the first; null if
+/// the pod has no containers.
 const kube::Container* default_container(const JobKind& kind, const kube::PodSpec& spec);
 
-/// What a pod inherits from those before it.
+/// What a pod inherits from its predecessors.
 struct RestartHistory {
     std::int32_t restarts = 0;    ///< of this replica, counted before this pod
     std::int32_t generation = 0;  ///< JobStatus::restart_generation when it was made
@@ -330,7 +329,7 @@ struct VariableOrigin {
     enum class Source : std::uint8_t {
         kTemplate,  ///< the manifest has it
         kRule,      ///< the kind sets it
-        kPod,       ///< it comes with what the kind adds to the pod
+        kPod,       ///< part of what the kind adds to the pod
     };
     Source source = Source::kTemplate;
     std::string_view rule;  ///< of kRule
@@ -343,17 +342,17 @@ Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job
 /// Its headless service.
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica);
 
-/// An owned object as it will be created: in the job's namespace, owned by the job, labelled with
-/// its name.
+/// An owned object as it will be created: in the job's namespace, owned by the job, with a label
+/// that names it.
 json::object owned_object_manifest(const Job& job, const OwnedObject& owned_object);
-/// Selects the owned objects of all jobs, and no pods or services of replicas.
+/// Selects the owned objects of all jobs, but no pods or services of replicas.
 std::string owned_objects_selector();
 
-/// The schema of a whole object, status included. Keys that it does not know are typing errors.
+/// The schema of a whole object, including status. Keys that it does not know are typing errors.
 kube::Schema::Ptr object_schema(const JobKind& kind);
 /// The CustomResourceDefinition of a kind.
 json::value custom_resource_definition(const JobKind& kind);
-/// The kinds of each resource, those first that come first: versions of it, the stored one first.
+/// The kinds of each resource in the given order: its versions, with the stored one first.
 std::vector<std::vector<const JobKind*>> kinds_by_resource(std::span<const JobKind* const> kinds);
 /// One CustomResourceDefinition per resource: kinds that are versions of the same resource share
 /// one, of which the first is the stored version.
@@ -368,12 +367,12 @@ inline constexpr std::string_view kJobRole = "training.kubeflow.org/job-role";
 }  // namespace labels
 
 namespace annotations {
-/// On a job: "group" restarts all of its pods when one fails, "replica" that one alone; without it
-/// the kind decides. Additions of ours.
+/// On a job: "group" restarts all of its pods when one fails, "replica" only that one; without it
+/// the kind decides. An addition of ours.
 inline constexpr std::string_view kRestart = "muster.dev/restart";
 inline constexpr std::string_view kRestartGroup = "group";
 inline constexpr std::string_view kRestartReplica = "replica";
-/// On a pod: its RestartHistory, where it is not zero, beside kube::kGenerationAnnotation.
+/// On a pod: the parts of its RestartHistory that are not zero, with kube::kGenerationAnnotation.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
 }  // namespace annotations
 

@@ -6,7 +6,7 @@
 
 namespace muster::jobs {
 
-// The words that a field takes, for the schema and for the rules.
+// The values that a field accepts, for the schema and for the rules.
 
 inline const std::vector<std::string>& clean_pod_policies() {
     static const std::vector<std::string> all{"None", "Running", "All"};
@@ -16,7 +16,7 @@ inline const std::vector<std::string>& restart_policies() {
     static const std::vector<std::string> all{"Always", "OnFailure", "Never", "ExitCode"};
     return all;
 }
-/// The name of this operator in manifests: it stands in for the training-operator.
+/// The name of this operator in manifests: it takes the place of the training-operator.
 inline constexpr std::string_view kOwnController = "kubeflow.org/training-operator";
 inline const std::vector<std::string>& controllers_in_charge() {
     static const std::vector<std::string> all{std::string(kOwnController),

@@ -11,7 +11,7 @@
 
 namespace muster::jobs {
 
-/// What a converter has to say while it works.
+/// Collects what a converter reports while it works.
 class ConversionNotes {
   public:
     ConversionNotes(std::string from, std::string to)
@@ -21,17 +21,17 @@ class ConversionNotes {
     const std::string& from() const { return from_; }
     const std::string& to() const { return to_; }
 
-    /// What became of a field of the given object.
+    /// Reports what happened to a field of the given object.
     void changed(std::string field, std::string message) {
         changes.push_back({"Converted", std::move(message), std::move(field)});
     }
-    /// Why the object can't be converted.
+    /// Reports why the object can't be converted.
     void refused(Cause cause) { problems.push_back(std::move(cause)); }
-    /// Where the given object has what is at `field` now.
+    /// Reports that the value now at `field` comes from `from` in the given object.
     void moved(std::string from, std::string field) {
         origins.push_back({std::move(field), std::move(from)});
     }
-    /// The other version has nothing like it.
+    /// Reports that the other version has no such field.
     void dropped(std::string field) {
         changed(std::move(field), to_ + " has no such field; it is kept in the annotation " +
                                       std::string(annotations::kConvertedFrom));
@@ -46,9 +46,9 @@ class ConversionNotes {
     std::string to_;
 };
 
-/// Two versions of a kind, and the way from the spec of one to that of the other. Neither function
-/// need be the other's exact inverse, and neither may fail on a spec of any shape: what is not as
-/// the version has it is left alone, for the check to say so.
+/// Two versions of a kind, and the conversions between their specs. Neither function need be the
+/// exact inverse of the other, and neither may fail on a spec of any shape: parts that are not as
+/// the version has them are left alone, and the check reports them.
 struct Converter {
     using Rewrite = std::function<void(json::object& spec, ConversionNotes&)>;
 
@@ -57,8 +57,7 @@ struct Converter {
     std::string version;
     Rewrite up;    ///< old to new
     Rewrite down;  ///< new to old
-    /// The fields say one thing together: after an edit of one, none is restored from what was
-    /// kept.
+    /// The fields belong together: after an edit of one, none is restored from the kept data.
     bool as_a_whole = false;
 };
 

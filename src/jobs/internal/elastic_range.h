@@ -9,12 +9,12 @@
 
 namespace muster::jobs {
 
-/// minReplicas and maxReplicas of an elastic policy: each stands in for the other where one is not
-/// set, and the number of replicas of `type` for both.
+/// minReplicas and maxReplicas of an elastic policy: if one is not set, the other stands in for it;
+/// if neither is, the number of replicas of `type` does.
 void set_range_defaults(const Job& job, std::string_view type, std::optional<std::int32_t>& fewest,
                         std::optional<std::int32_t>& most);
 
-/// At most one cause, of spec.elasticPolicy.minReplicas.
+/// At most one cause, about spec.elasticPolicy.minReplicas.
 void check_range(std::optional<std::int32_t> fewest, std::optional<std::int32_t> most,
                  std::vector<Cause>& causes);
 /// The same in CEL.

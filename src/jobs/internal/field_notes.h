@@ -11,8 +11,8 @@
 
 namespace muster::jobs {
 
-/// What the OpenAPI schema says about a member beyond its name and type. A struct's notes are a
-/// function beside the struct, found by argument-dependent lookup:
+/// What the OpenAPI schema says about a member beyond its name and type. A function beside a struct
+/// returns its notes, found by argument-dependent lookup:
 ///
 ///     FieldNotes field_notes(const RunPolicy*);
 struct FieldNote {
@@ -22,8 +22,8 @@ struct FieldNote {
     std::optional<std::int64_t> minimum = std::nullopt;
     std::optional<std::int64_t> maximum = std::nullopt;
     std::vector<std::string> values = {};  ///< the only ones allowed
-    json::value default_value = nullptr;   ///< that the API server fills in; null: none
-    kube::Schema::Ptr schema = nullptr;    ///< instead of what the member's type says
+    json::value default_value = nullptr;   ///< filled in by the API server; null: none
+    kube::Schema::Ptr schema = nullptr;    ///< instead of that of the member's type
 };
 using FieldNotes = std::vector<FieldNote>;
 

@@ -12,8 +12,8 @@
 
 namespace muster::jobs {
 
-// MPIJob: one internal form for all of its versions. Each field means the same in each of them;
-// what differs between the conventions of v1 and v2beta1 follows from `dialect`.
+// MPIJob: one internal form for all of its versions. Each field means the same in all of them;
+// differences between the conventions of v1 and v2beta1 follow from `dialect`.
 
 inline constexpr std::string_view kMpiLauncher = "Launcher";
 inline constexpr std::string_view kMpiWorker = "Worker";
@@ -31,7 +31,7 @@ struct MpiJobSpec {
     std::string launcher_creation_policy;  ///< "AtStartup", "WaitForWorkersReady"
     std::string main_container;
     std::string dialect;  ///< "v1", "v2beta1"
-    // Where older versions had them.
+    // Where older versions had these fields.
     std::string clean_pod_policy;
     std::optional<std::int32_t> backoff_limit;
     std::optional<std::int64_t> active_deadline_seconds;
@@ -46,20 +46,20 @@ BOOST_DESCRIBE_STRUCT(MpiJobSpec, (),
 enum class MpiImplementation : std::uint8_t { kOpenMpi, kIntel, kMpich };
 /// How a launcher reaches its workers.
 enum class RemoteShell : std::uint8_t {
-    kSsh,      ///< of v2beta1: sshd in the workers, a key in a Secret, names by a headless Service
-    kKubectl,  ///< of v1: `kubectl exec` by a script, allowed by a Role
+    kSsh,      ///< v2beta1: sshd in the workers, a key in a Secret, names by a headless Service
+    kKubectl,  ///< v1: `kubectl exec` by a script, allowed by a Role
     kOurs,     ///< `muster rsh`: its server in the workers, a token in a Secret, names as for ssh
 };
 
-/// What everything else reads of a job. The view lives as long as the job.
+/// What all other code reads of a job. The view is valid as long as the job.
 struct MpiView {
     const Job& job;
     const MpiJobSpec& spec;
-    bool first_dialect = false;  ///< the conventions of v1 hold
+    bool first_dialect = false;  ///< the conventions of v1 apply
     RemoteShell shell = RemoteShell::kSsh;
     MpiImplementation implementation = MpiImplementation::kOpenMpi;
     std::int32_t slots = 1;
-    bool launcher_is_host = false;  ///< ranks run in the launcher, too
+    bool launcher_is_host = false;  ///< ranks also run in the launcher
     bool by_address = false;        ///< the hostfile has addresses of pods rather than names
     std::int32_t workers = 0;
 
@@ -69,7 +69,7 @@ struct MpiView {
     std::string key_name() const;      ///< of the Secret with the key for ssh
     std::string token_name() const;    ///< of the Secret with the token of our remote shell
     std::string program() const;       ///< ours, as containers call it
-    std::uint16_t port() const;        ///< where our remote shell's servers listen
+    std::uint16_t port() const;        ///< of the servers of our remote shell
     std::string account_name() const;  ///< the launcher's ServiceAccount
     std::string role_name() const;     ///< of Role and RoleBinding
     bool has_own_account() const;      ///< the manifest names a ServiceAccount
@@ -79,8 +79,8 @@ MpiView view_of(const Job& job);
 // The same without defaults: from the job as written.
 
 bool has_first_dialect(const Job& job);
-/// The one that the job asks for; else ours, where it can be: pods get this program and no worker
-/// has a command of its own, which would be another shell's server. Else the dialect's.
+/// The shell that the job asks for; else ours, if possible: pods get this program and no worker has
+/// a command of its own, which would be another shell's server. Else the dialect's.
 RemoteShell shell_of(const Job& job);
 /// The container of a worker's pod that the launcher enters.
 const kube::Container* entered_container(const Job& job);
@@ -92,8 +92,8 @@ inline constexpr std::string_view kHostfileAddresses = "addresses";
 /// images without it.
 inline constexpr std::string_view kDeliveryAnnotation = "muster.dev/kubectl-delivery";
 
-/// Annotation of a job: how the launcher reaches its workers, whatever would be chosen: "rsh"
-/// (ours), "ssh" (v2beta1) or "kubexec" (v1).
+/// Annotation of a job: overrides how the launcher reaches its workers: "rsh" (ours), "ssh"
+/// (v2beta1) or "kubexec" (v1).
 inline constexpr std::string_view kShellAnnotation = "muster.dev/remote-shell";
 inline constexpr std::string_view kShellOurs = "rsh";
 inline constexpr std::string_view kShellSsh = "ssh";
@@ -113,15 +113,15 @@ inline constexpr std::string_view kToken = "token";
 
 // --- texts (mpi_hosts.cc)
 
-/// All hosts that the spec wants, in the words of the implementation.
+/// All hosts that the spec asks for, in the format of the implementation.
 std::string hostfile(const MpiView& mpi, const std::vector<SeenPod>& running);
-/// A script that prints those that run now, for Horovod's elastic driver.
+/// A script that prints the running hosts, for Horovod's elastic driver.
 std::string discover_hosts(const MpiView& mpi, const std::vector<SeenPod>& running);
 /// A remote shell by `kubectl exec`: kubexec.sh POD COMMAND...
 std::string kubexec(const MpiView& mpi);
 /// A remote shell that calls ours: rsh.sh [OPTIONS OF SSH] HOST COMMAND...
 std::string rsh_script(const MpiView& mpi);
-/// The bytes that the ConfigMap's texts have at most with so many workers.
+/// The largest size in bytes of the ConfigMap's texts with that many workers.
 std::size_t config_bytes(const MpiView& mpi, std::int32_t workers);
 
 // --- parts of the kind
@@ -131,7 +131,7 @@ std::vector<OwnedObject> mpi_owned_objects(const Job& job, const std::vector<See
 Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica);
 void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod);
 std::vector<Cause> mpi_rules(const Job& written);
-/// What of them CEL can say of the jobs of a dialect.
+/// Those of the rules that CEL can express, for jobs of a dialect.
 std::vector<AdmissionRule> mpi_admission_rules(bool second_dialect);
 std::vector<Cause> mpi_warnings(const Job& written);
 

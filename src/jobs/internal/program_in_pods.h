@@ -8,21 +8,21 @@
 
 namespace muster::jobs {
 
-// Our program in a user's pods, for jobs that need it: from the file that the nodes have, or from
-// the operator's own image, by an init container or by a volume of that image.
+// Our program in a user's pods, for jobs that need it: from a file on the nodes, or from the
+// operator's own image, by an init container or by a volume of that image.
 
 /// The name of the volume, and of the init container.
 inline constexpr std::string_view kProgramVolume = "muster";
-/// Where the operator's image has the program that runs in any other.
+/// Where the operator's image has the program that runs in any other image.
 inline constexpr std::string_view kProgramInImage = "/usr/local/bin/muster-in-pods";
 inline constexpr std::string_view kProgramDirectory = "/opt/muster";
-/// Where pods have it, but for those that have all of the image there.
+/// Where pods have it, except those that mount the whole image there.
 inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 
-/// As containers that add_program() gave it to call it; elsewhere "muster", which an image may
+/// How containers to which add_program() gave it call it; elsewhere "muster", which an image may
 /// have.
 std::string program_in_pods(const Platform& platform);
-/// Nothing where the platform has no program to give. `container` is one of the pod's.
+/// Does nothing if the platform has no program to give. `container` is one of the pod's.
 void add_program(const Platform& platform, kube::Pod& pod, kube::Container& container);
 
 }  // namespace muster::jobs

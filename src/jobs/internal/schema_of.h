@@ -71,7 +71,7 @@ kube::Schema::Ptr schema_of() {
     return schema;
 }
 
-// Made in shared_structs.cc.
+// Instantiated in shared_structs.cc.
 extern template kube::Schema::Ptr schema_of<RunPolicy>();
 extern template kube::Schema::Ptr schema_of<ReplicaSpec>();
 

@@ -17,7 +17,7 @@ kube::Schema::Ptr with_controller(const kube::Schema::Ptr& spec, const std::stri
 kube::Schema::Ptr scalar(kube::Schema::Type type, std::string format = {});
 kube::Schema::Ptr list_of(kube::Schema::Ptr items);
 kube::Schema::Ptr map_of(kube::Schema::Ptr values);
-/// An object whose keys nobody here knows.
+/// An object with unknown keys.
 kube::Schema::Ptr any_object();
 /// Resource name to quantity, as in a container's limits.
 kube::Schema::Ptr resource_list();

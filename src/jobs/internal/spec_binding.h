@@ -7,7 +7,7 @@
 
 namespace muster::jobs {
 
-/// Makes the kind read and describe its `.spec` from the described struct `Spec`, which has a
+/// Makes the kind decode and describe its `.spec` by the described struct `Spec`, which has a
 /// member `run_policy` and keeps its replicas in `replicas`. Those two move to the Job; the rest of
 /// the spec stays in Job::extra, where spec_of<Spec>() finds it.
 template <class Spec>

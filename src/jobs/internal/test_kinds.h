@@ -8,12 +8,12 @@
 #include "jobs/internal/test_manifest.h"
 #include "jobs/internal/test_rules.h"
 
-// Tables for the tests of kinds: manifests are short, so that a row is what differs.
+// Tables for the tests of kinds: manifests are short, so that a row shows only what differs.
 
 namespace muster::jobs {
 
-/// The job "j" in the namespace "ns" with so many replicas of each type, each of one container that
-/// has the kind's name; then the edits.
+/// The job "j" in the namespace "ns" with that many replicas of each type, each with one container
+/// of the kind's name; then the edits.
 struct Shape {
     std::map<std::string, int> replicas;
     std::vector<Edit> edits = {};
@@ -40,8 +40,7 @@ inline Job job_of(const JobKind& kind, const Shape& shape) {
     return load(kind, manifest_of(kind, shape)).value();
 }
 
-/// "NAME=value" in order, as the replica's first container has them; "NAME<path" is a field of the
-/// pod.
+/// "NAME=value" in order, from the replica's first container; "NAME<path" is a field of the pod.
 inline std::vector<std::string> environment_of(const Job& job, const ReplicaId& replica) {
     std::vector<std::string> lines;
     const kube::Pod pod = build_pod(job, replica).value();
@@ -66,7 +65,7 @@ inline void expect_environments(const JobKind& kind, const std::vector<Environme
     }
 }
 
-/// A manifest and the one problem that it has; without a reason it has none.
+/// A manifest and its only problem; without a reason there is none.
 struct ProblemCase {
     std::string name;
     Shape shape;

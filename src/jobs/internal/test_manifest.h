@@ -20,7 +20,7 @@ inline void PrintTo(const Cause& cause, std::ostream* out) {
 namespace jobs {
 
 /// A change of a manifest: `value` (JSON) is put at `path` (keys and list positions joined by '/'),
-/// with the objects on the way; an empty value removes what is there.
+/// making the objects on the way; an empty value removes what is there.
 struct Edit {
     std::string path;
     std::string value;

@@ -7,7 +7,7 @@
 
 namespace muster::jobs {
 
-/// No problem where `reason` is "", else this one alone; `message` is a part of it.
+/// Expects no problem if `reason` is "", else only this one; `message` is a part of it.
 inline void expect_problem(const Review& seen, const std::string& reason, const std::string& field,
                            const std::string& message) {
     using testing::Field;
@@ -22,7 +22,7 @@ inline void expect_problem(const Review& seen, const std::string& reason, const 
                     Field("message", &Cause::message, testing::HasSubstr(message)))));
 }
 
-/// One bad manifest and the one problem that it has.
+/// A bad manifest and its only problem.
 struct RuleCase {
     std::string name;  ///< upstream's where there is one: "webhook:" is pytorch_webhook_test.go
     std::vector<Edit> edits;

@@ -9,7 +9,7 @@
 
 namespace muster::jobs {
 
-/// The nearest RFC 1035 name, or "" when there is none.
+/// The nearest RFC 1035 name, or "" if there is none.
 std::string dns1035_from(std::string_view text);
 
 // --- findings
@@ -27,7 +27,7 @@ Cause doubtful(std::string field, std::string message);
 
 /// `"a", "b" or "c"`.
 std::string one_of(const std::vector<std::string>& values);
-/// ` (did you mean "Worker"?)`, or "" when nothing is near.
+/// ` (did you mean "Worker"?)`, or "" if nothing is near.
 std::string did_you_mean(std::string_view unknown, const std::vector<std::string>& known);
 
 }  // namespace muster::jobs
