@@ -12,27 +12,27 @@ class ObjectText;
 using ObjectTextPtr = std::shared_ptr<const ObjectText>;
 
 /// One state of an object at rest: its JSON text, as it is stored and sent. A parsed tree takes
-/// some six times the memory of its text, so one is made when somebody looks into the object, and
-/// goes with the last reference to it.
+/// about six times the memory of its text, so it is made when someone reads the object, and freed
+/// with the last reference to it.
 ///
-/// Immutable. Thread: tree() and tree_in_use() the server's loop, the rest any.
+/// Immutable. Thread: tree() and tree_in_use() the server's loop, everything else any.
 class ObjectText {
   public:
-    /// Shares the tree for as long as somebody else holds it.
+    /// Shares the tree for as long as someone else holds it.
     static ObjectTextPtr of(const kube::ObjectPtr& tree);
-    /// How many of() has made, of all servers of the process.
+    /// How many texts of() has made, for all servers of the process.
     static std::uint64_t made();
-    /// A copy of what text() returned once: compact JSON of an object. Null if it is not JSON of an
-    /// object.
+    /// A copy of an earlier result of text(): compact JSON of an object. Null if it is not JSON of
+    /// an object.
     static ObjectTextPtr read(std::string_view text);
 
-    /// Not looked into: is_object() has to be asked before anything else is.
+    /// Not parsed yet: call is_object() before anything else.
     explicit ObjectText(std::string_view text);
 
-    /// Whether the text is JSON of an object, as it has to be.
+    /// Whether the text is JSON of an object, as it must be.
     bool is_object() const;
     std::string_view text() const { return {bytes_.get(), size_}; }
-    /// Never null. All callers get the same tree while one is held.
+    /// Never null. All callers share one tree while any of them holds it.
     kube::ObjectPtr tree() const;
     /// Null when no caller holds the tree.
     kube::ObjectPtr tree_in_use() const { return tree_.lock(); }

@@ -6,9 +6,9 @@
 
 namespace muster::store {
 
-/// A disk under SQLite that a test can break: it keeps apart what was synced and what was only
-/// written. While it exists, SQLite knows it by name(); files are real ones otherwise, and what is
-/// synced is not, so that it is fast. Destroy it after every file on it is closed.
+/// A disk under SQLite that a test can break: it distinguishes what was synced from what was only
+/// written. While it exists, SQLite knows it by name(); files are otherwise real ones, but a sync
+/// is not carried out, so that it is fast. Destroy it after every file on it is closed.
 class BreakingDisk {
   public:
     explicit BreakingDisk(std::uint64_t seed);
@@ -18,9 +18,10 @@ class BreakingDisk {
 
     const std::string& name() const;
 
-    /// With the n-th operation from now (a write, a truncation or a sync) the power goes: what a
-    /// disk may hold then is put into `folder`, under the files' own names: all that was synced,
-    /// and a random part of what was written since, some of it torn. From then on everything fails.
+    /// At the n-th operation from now (a write, a truncation or a sync) the power fails. What a
+    /// disk may hold then is put into `folder`, under the files' own names: everything that was
+    /// synced, and a random part of what was written since, some of it torn. From then on
+    /// everything fails.
     void cut_power_after(std::uint64_t operations, std::string folder);
     bool is_out() const;
 

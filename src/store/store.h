@@ -18,7 +18,7 @@ namespace muster::store {
 /// One counter for the whole store: every committed change gets the next number.
 using Revision = std::uint64_t;
 
-/// Where an object is kept. Ordered as lists are: by resource, namespace, name.
+/// The key of an object. Ordered as lists are: by resource, namespace, name.
 struct StoreKey {
     std::string resource;  ///< "pods", "pytorchjobs.kubeflow.org": kube::ResourceType::qualified()
     std::string namespace_;  ///< empty for cluster-scoped objects
@@ -33,37 +33,37 @@ struct StoredObject {
     ObjectTextPtr object;
 };
 
-/// A committed change, in revision order. `object` null: deleted, and `previous` is the final
-/// state, with the revision of the deletion. Otherwise `previous` is the state before, null for a
-/// new object.
+/// A committed change, in revision order. `object` null: the object was deleted, and `previous` is
+/// its final state, with the revision of the deletion. Otherwise `previous` is the state before,
+/// null for a new object.
 struct StoreChange {
     StoreKey key;
     Revision revision = 0;
     kube::ObjectPtr object;
     kube::ObjectPtr previous;
-    ObjectTextPtr text;  ///< of `object`, of a deletion that of `previous`
+    ObjectTextPtr text;  ///< of `object`; for a deletion, of `previous`
 };
 
-/// What a store still knows of the past: every change after `floor`, in revision order. Who begins
-/// with the current objects and these changes can serve a watch that resumes from any revision not
-/// below the floor.
+/// What a store still knows of the past: every change after `floor`, in revision order. A server
+/// that starts from the current objects and these changes can serve a watch that resumes from any
+/// revision not below the floor.
 struct StoreHistory {
     struct Entry {
-        std::string resource;  ///< whose object it is; its name is in the object
+        std::string resource;  ///< of the object; its name is in the object
         Revision revision = 0;
         bool deleted = false;
-        ObjectTextPtr object;  ///< the new state; of a deletion the final one
-        ObjectTextPtr before;  ///< the state that the change ended, also of a deletion; null: none
+        ObjectTextPtr object;  ///< the new state; for a deletion the final one
+        ObjectTextPtr before;  ///< the state before the change, also for a deletion; null: none
     };
     Revision floor = 0;
     std::vector<Entry> changes;
 };
 
-/// What the embedded API keeps its objects in. A write is one compare-and-set; what it returns is
-/// committed and has been observed, and so has whatever it lost a conflict to: the server reads
-/// from what it observed. Writes get their revisions in the order in which they were begun; a
-/// caller that goes away does not take its write back. Thread: the server's loop (an
-/// implementation may work elsewhere and come back).
+/// Where the embedded API keeps its objects. A write is one compare-and-set. When it returns, its
+/// result is committed and has been observed, and so has the write to which it lost a conflict: the
+/// server reads from what it observed. Writes get their revisions in the order in which they began;
+/// a caller that is cancelled does not undo its write. Thread: the server's loop (an implementation
+/// may work elsewhere and come back).
 class Store {
   public:
     virtual ~Store() = default;
@@ -74,9 +74,9 @@ class Store {
     /// Makes the stored object from the revision that it will have.
     using Make = std::move_only_function<kube::ObjectPtr(Revision)>;
 
-    /// kAlreadyExists when the key is taken.
+    /// kAlreadyExists if the key is taken.
     virtual Task<Result<StoredObject>> create(StoreKey key, Make make) = 0;
-    /// kNotFound when it is gone, kConflict when its revision is not `expected`.
+    /// kNotFound if it is gone, kConflict if its revision is not `expected`.
     virtual Task<Result<StoredObject>> update(StoreKey key, Revision expected, Make make) = 0;
     /// The same for a removal; `make` gives the final state that watchers see. Returns it.
     virtual Task<Result<StoredObject>> remove(StoreKey key, Revision expected, Make make) = 0;
@@ -89,22 +89,23 @@ class Store {
                                                          std::optional<StoreKey> after,
                                                          std::size_t limit) = 0;
 
-    /// Called once per committed change, in revision order, after it can be read. One observer.
+    /// Called once for each committed change, in revision order, after it can be read. One
+    /// observer.
     using Observer = std::function<void(const StoreChange&)>;
     virtual void observe(Observer observer) = 0;
 
     virtual StoreHistory history() const = 0;
-    /// Returns when every write that was begun before has been observed, or refused.
+    /// Returns when every write that began before has been observed or refused.
     virtual Task<void> settled() = 0;
 
-    /// Why writes are refused, once the store can't keep them any more; reads go on.
+    /// Why writes are refused, if the store can't write any more; reads still work.
     virtual std::optional<Error> failure() const = 0;
-    /// Refuses further writes with kUnavailable, and returns when those that were begun are
-    /// answered and what the store held open is closed. Reads go on. Again is harmless.
+    /// Refuses further writes with kUnavailable, and returns when those in progress are answered
+    /// and everything that the store held open is closed. Reads still work. May be called again.
     virtual Task<void> stop() = 0;
 };
 
-/// Objects in a map: fast, gone with the process. `history`: so many changes are known.
+/// Objects in a map: fast, lost with the process. `history`: how many changes it remembers.
 std::unique_ptr<Store> make_memory_store(std::size_t history = 0);
 
 }  // namespace muster::store

@@ -15,7 +15,7 @@
 
 namespace muster::store {
 
-/// A folder for a store's file, gone with its owner.
+/// A folder for a store's file, removed with its owner.
 class StoreFolder {
   public:
     StoreFolder() {
@@ -34,7 +34,7 @@ class StoreFolder {
     std::string folder_;
 };
 
-/// A store in a folder of its own, on a loop with real time, and writes that are waited for.
+/// A store in a folder of its own, on a loop with real time, and writes that wait for their result.
 class StoreFileTest : public ::testing::Test, protected RealLoop {
   protected:
     ~StoreFileTest() override { close(); }
@@ -59,7 +59,7 @@ class StoreFileTest : public ::testing::Test, protected RealLoop {
         close();
         open();
     }
-    /// "" when it opens, otherwise the status_error.
+    /// "" if it opens, otherwise the error.
     std::string status_error() {
         const Result<void> opened = try_open(folder_.path());
         if (!opened) return opened.error().message();
@@ -76,7 +76,7 @@ class StoreFileTest : public ::testing::Test, protected RealLoop {
     Result<StoredObject> create(std::string name, std::string text) {
         return await(store_->create(key(std::move(name)), value(std::move(text))));
     }
-    /// Begins all of "0", "1", ... before any of them is answered; all must be made.
+    /// Begins all of "0", "1", ... before any of them is answered; all must succeed.
     void create_at_once(int count, const std::string& text) {
         int answered = 0;
         for (int i = 0; i < count; ++i)

@@ -6,7 +6,7 @@
 
 namespace muster::store {
 
-/// The newest changes of a store, at most so many.
+/// The newest changes of a store, up to a limit.
 class ChangeWindow {
   public:
     explicit ChangeWindow(std::size_t capacity, Revision floor = 0)

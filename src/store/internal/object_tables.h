@@ -10,28 +10,28 @@
 
 namespace muster::store {
 
-/// "pods "a"": how a store names a key in its errors.
+/// "pods "a"": a key as a store names it in errors.
 std::string describe(const StoreKey& key);
 
-/// What a compare-and-set is decided against. `object` null: there is none.
+/// The state that a compare-and-set is decided against. `object` null: there is none.
 struct ObjectState {
     Revision revision = 0;
     ObjectTextPtr object;
 };
-/// kAlreadyExists when the key is taken.
+/// kAlreadyExists if the key is taken.
 Result<void> check_create(const StoreKey& key, const ObjectState& state);
-/// kNotFound when it is gone, kConflict when its revision is not `expected`.
+/// kNotFound if it is gone, kConflict if its revision is not `expected`.
 Result<void> check_expected(const StoreKey& key, const ObjectState& state, Revision expected);
 
 /// The current objects of a store, by resource and then in key order.
 class ObjectTables {
   public:
     ObjectState find(const StoreKey& key) const;
-    /// As Store::get().
+    /// See Store::get().
     Result<StoredObject> get(StoreKey key) const;
     void put(const StoreKey& key, Revision revision, ObjectTextPtr object);
     void erase(const StoreKey& key);
-    /// As Store::list().
+    /// See Store::list().
     std::vector<StoredObject> list(const std::string& resource, const std::string& namespace_,
                                    const std::optional<StoreKey>& after, std::size_t limit) const;
 

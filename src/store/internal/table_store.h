@@ -11,7 +11,7 @@
 namespace muster::store {
 
 /// What the stores have in common: the current objects and the newest changes in memory, and how a
-/// write is decided. How it becomes durable is commit().
+/// write is decided. commit() makes it durable.
 class TableStore : public Store {
   public:
     Task<Result<StoredObject>> create(StoreKey key, Make make) final {
@@ -41,14 +41,14 @@ class TableStore : public Store {
     TableStore(ObjectTables objects, ChangeWindow window)
         : objects_(std::move(objects)), window_(std::move(window)) {}
 
-    /// Decides the write, keeps it, and apply()s it then.
+    /// Decides the write, stores it, and then apply()s it.
     virtual Task<Result<StoredObject>> commit(Write write) = 0;
 
-    /// kAlreadyExists, kNotFound or kConflict, if the state does not allow the write.
+    /// kAlreadyExists, kNotFound or kConflict if the state does not allow the write.
     static Result<void> check(const Write& write, const ObjectState& before);
-    /// What an allowed write changes.
+    /// The change that an allowed write makes.
     static StoreChange change_of(Write write, const ObjectState& before, Revision revision);
-    /// Lets a committed change be read, tells the observer, and remembers the change.
+    /// Makes a committed change readable, tells the observer, and remembers the change.
     void apply(const StoreChange& change, ObjectTextPtr before);
 
     const ObjectTables& objects() const { return objects_; }

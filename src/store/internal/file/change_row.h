@@ -9,26 +9,26 @@
 
 namespace muster::store {
 
-/// One change as the file keeps it.
+/// One change as it is stored in the file.
 struct ChangeRow {
     StoreKey key;
     Revision revision = 0;
-    Revision previous = 0;  ///< of the row whose place it took, 0: there was none
+    Revision previous = 0;  ///< of the row that it replaced; 0: none
     bool deleted = false;
-    ObjectTextPtr object;  ///< of a deletion the final state
+    ObjectTextPtr object;  ///< for a deletion the final state
 };
 
-/// The same as it was read, not looked into yet.
+/// The same as it was read, not parsed yet.
 struct RawRow {
     StoreKey key;
     std::int64_t revision = 0;
     std::int64_t previous = 0;
     std::int64_t deleted = 0;
-    ObjectTextPtr object;  ///< JSON, if nothing happened to it
+    ObjectTextPtr object;  ///< JSON, unless it is damaged
     std::int64_t checksum = 0;
 };
 
-/// Parameters and columns of both: those of the table in their order.
+/// Parameters and columns of both: those of the table, in order.
 inline constexpr const char* kInsertRow =
     "INSERT INTO changes(revision, resource, namespace, name, previous, deleted, object, checksum)"
     " VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
@@ -38,9 +38,9 @@ inline constexpr const char* kSelectRows =
 
 /// Runs kInsertRow.
 Result<void> insert(Statement& statement, const ChangeRow& row);
-/// The row that the statement of kSelectRows stands on.
+/// The current row of a statement of kSelectRows.
 RawRow raw_row(const Statement& statement);
-/// What is wrong with it, or the row.
+/// What is wrong with a row, and with which.
 struct RowDamage {
     std::string what;  ///< "row 17 (pods "a")"
     std::string why;

@@ -7,10 +7,10 @@
 namespace muster::store {
 
 /// Keeps other processes from the file, by a lock on a file beside it that names the holder. The
-/// kernel lets go of it when the process ends in whatever way. The file beside stays.
+/// kernel releases it when the process ends in whatever way. The lock file stays.
 class FileLock {
   public:
-    /// kUnavailable with the holder's process id when another has it.
+    /// kUnavailable, with the holder's process id, if another process has it.
     static Result<FileLock> take(const std::string& path);
     FileLock(FileLock&& other) noexcept;
     FileLock& operator=(FileLock&&) = delete;

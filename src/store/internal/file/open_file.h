@@ -11,15 +11,15 @@
 
 namespace muster::store {
 
-/// A file that was found to be whole, and what is in it.
+/// A file that was found intact, and its content.
 struct OpenFile {
     std::unique_ptr<Connection> writer;
     std::unique_ptr<Connection> checkpointer;
     Replayed content;
 };
 
-/// Opens the file, makes it when there is none, and reads and checks all of it. Of a damaged one it
-/// leaves a copy and says where. The caller holds the FileLock.
+/// Opens the file, creating it if it is missing, and reads and checks all of it. If it is damaged,
+/// makes a copy and says where. The caller holds the FileLock.
 Result<OpenFile> open_file(const std::string& path, const SqliteStoreOptions& options);
 
 }  // namespace muster::store

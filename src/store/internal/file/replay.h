@@ -9,13 +9,13 @@
 
 namespace muster::store {
 
-/// A row that is only history: it goes when the change `since` leaves the window.
+/// A row that is only history: it is deleted when the change `since` leaves the window.
 struct Superseded {
     Revision since = 0;
     Revision row = 0;
 };
 
-/// What the rows of a file amount to.
+/// The result of a file's rows.
 struct Replayed {
     Revision revision = 0;
     ObjectTables objects;
@@ -23,8 +23,8 @@ struct Replayed {
     std::deque<Superseded> superseded;  ///< by `since`
 };
 
-/// Rows are in revision order. The window holds at most `history` changes, and fewer where the
-/// file does not know what was before. A row that does not follow from those before is damage.
+/// Rows are in revision order. The window holds at most `history` changes, and fewer if the file
+/// does not know the earlier states. A row that does not follow from those before is damage.
 std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size_t history);
 
 }  // namespace muster::store
