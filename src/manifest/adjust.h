@@ -8,16 +8,16 @@
 
 namespace muster::manifest {
 
-/// The words that start an agent, as "muster muster-run"; none: there shall be no agents.
+/// The words that start an agent, as "muster muster-run"; none if there are no agents.
 struct AgentWords {
     std::vector<std::string> words = {};
-    bool warm = false;  ///< its workers leave warm spares behind, where they are Python's
+    bool warm = false;  ///< its Python workers leave warm spares behind
 };
 
-/// What flags change in a manifest before it is checked.
+/// The changes that flags make to a manifest before it is checked.
 struct Adjustments {
     std::string namespace_;  ///< --namespace
-    /// Of objects that name none, where namespace_ is empty too; empty: "default".
+    /// For objects without a namespace, if namespace_ is empty too; empty: "default".
     std::string default_namespace;
     std::vector<std::pair<std::string, std::string>> sets;      ///< --set path=value
     std::vector<std::pair<std::string, std::string>> replicas;  ///< --replicas Worker=4
@@ -27,20 +27,20 @@ struct Adjustments {
     AgentWords agent;                                           ///< --elastic, --warm
 };
 
-/// Changes the documents and notes which flag set which field. A flag that fits nothing in them is
-/// a problem. Pure.
+/// Changes the documents and records which flag set which field. A flag that does not apply to
+/// anything in them is a problem. Pure.
 ///
-///   --namespace  goes to objects that name none; another one in the manifest is refused
-///   --set        into every job; the value is typed as in YAML; missing maps on the way are made
-///   --replicas   into every job that has the replica type
-///   --env        into every container of jobs and pods, replacing a variable of that name
+///   --namespace  for objects without one; another one in the manifest is refused
+///   --set        in every job; the value is typed as in YAML; missing maps on the way are made
+///   --replicas   in every job with the replica type
+///   --env        in every container of jobs and pods, replacing a variable of that name
 ///   --workdir    replaces the workingDir of every container
-///   --elastic    puts an agent before the command of each replica of a PyTorchJob: in the place of
+///   --elastic    puts an agent before the command of each replica of a PyTorchJob: in place of
 ///                torchrun where that is called, and otherwise before a program that it starts once
 ///   --warm       its workers leave spares behind
 std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments);
 
-/// Splits "a=b" at the first '='; false without one or with an empty name.
+/// Splits "a=b" at the first '='; false if there is none or the name is empty.
 bool split_assignment(const std::string& text, std::pair<std::string, std::string>& out);
 
 }  // namespace muster::manifest

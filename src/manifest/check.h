@@ -12,7 +12,7 @@ namespace muster::manifest {
 
 struct CheckOptions {
     bool strict = false;           ///< unknown fields are errors
-    jobs::Platform platform = {};  ///< of jobs that will run here
+    jobs::Platform platform = {};  ///< of jobs that run here
 };
 
 /// An object that can be posted.
@@ -25,11 +25,12 @@ struct CheckedObject {
 };
 
 struct CheckResult {
-    std::vector<CheckedObject> objects;  ///< in the order of the manifest; only the faultless ones
+    std::vector<CheckedObject>
+        objects;  ///< in the order of the manifest; only those without errors
     std::vector<Problem> problems;
 };
 
-/// Everything that can be said about the objects without looking at this machine. Pure.
+/// Checks everything about the objects that does not depend on this machine. Pure.
 CheckResult check_documents(std::vector<Document> documents, const CheckOptions& options);
 
 }  // namespace muster::manifest

@@ -8,7 +8,7 @@
 
 namespace muster::manifest {
 
-/// What becomes of requests that exceed the machine.
+/// What to do with requests that exceed the machine.
 enum class Fit { kScale, kStrict };
 
 struct MachineSize {
@@ -22,7 +22,7 @@ struct FitResult {
 };
 
 /// Compares what all pods request together with the machine. Under kScale, requests that exceed it
-/// are scaled down in the objects by one factor per resource (limits stay as written); under
+/// are scaled down in the objects by one factor for each resource (limits stay as written); under
 /// kStrict they are a problem. A container without requests requests its limits, as on a cluster.
 FitResult fit_requests(std::vector<CheckedObject>& objects, const MachineSize& machine, Fit fit);
 

@@ -18,13 +18,13 @@ struct KnownKind {
     const jobs::JobKind* job_kind = nullptr;  ///< null for the built-in ones
 };
 
-/// Every job kind, and the built-in kinds that jobs need around them.
+/// Every job kind, and the built-in kinds that jobs need with them.
 const std::vector<KnownKind>& known_kinds();
 
 struct Lookup {
     const KnownKind* known = nullptr;
     bool kind_is_known = false;  ///< only the apiVersion is wrong
-    std::string message;         ///< why not, and what there is instead
+    std::string message;         ///< why not, and the alternatives
 };
 Lookup look_up(std::string_view api_version, std::string_view kind);
 

@@ -14,31 +14,32 @@
 
 namespace muster::manifest {
 
-/// One object of a manifest: its JSON and where each part of it stands.
+/// One object of a manifest: its JSON and the place of each part.
 struct Document {
     std::string source{};  ///< file name, "-" for standard input
     std::string prefix{};  ///< "items[2]" for an item of a List, else empty
     json::value object{};
     SourcePtr places{};  ///< of `object`
-    /// Fields that a flag has set since: path and flag. Problems there name the flag.
+    /// Fields that a flag has set: path and flag. Problems with these fields name the flag.
     std::vector<std::pair<std::string, std::string>> overrides{};
-    /// Of an object that was converted since: where the manifest has what. Problems there name the
-    /// field of the manifest.
+    /// For an object that was converted: the original places of its fields. Problems name the field
+    /// of the manifest.
     std::vector<jobs::Origin> origins{};
 
     Problem problem(Severity severity, std::string field, std::string message) const;
-    /// The same for a key that should not be there.
+    /// The same for a key that should not exist.
     Problem key_problem(Severity severity, std::string field, std::string message) const;
 };
 
 struct Manifest {
-    std::vector<Document> documents;  ///< without the empty ones and the broken ones
+    std::vector<Document> documents;  ///< without empty and broken ones
     std::vector<Problem> problems;    ///< all errors
 };
 
-/// YAML or JSON text with any number of documents; a List is taken apart. Pure: never throws, never
-/// recurses deeper than kMaxManifestDepth, and takes memory in proportion to the limits above.
-/// A document that can't be parsed is left out, with one problem; the others are read.
+/// YAML or JSON text with any number of documents; a List is split into its items. Pure: never
+/// throws, never recurses deeper than kMaxManifestDepth, and uses memory in proportion to the
+/// limits above. A document that can't be parsed is left out, with one problem; the others are
+/// read.
 Manifest read_manifest(std::string_view text, std::string source);
 
 }  // namespace muster::manifest

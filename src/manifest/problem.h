@@ -9,7 +9,7 @@ namespace muster::manifest {
 
 enum class Severity { kError, kWarning };
 
-/// One thing that is wrong with what the user gave us, and where.
+/// One thing that is wrong with the user's input, and where.
 struct Problem {
     Severity severity = Severity::kError;
     std::string source{};  ///< file name, "-" for standard input, or the flag that set the value
@@ -23,12 +23,12 @@ struct Problem {
 /// "job.yaml:12:7: error: spec.x: must be ..."; editors and CI systems find the place in it.
 std::string format(const Problem& problem);
 
-/// In the order of the sources given and of their lines; equal ones once.
+/// Sorts by the order of the given sources and by line; removes duplicates.
 void sort_problems(std::vector<Problem>& problems);
 
 bool has_errors(const std::vector<Problem>& problems);
 
-/// "2 errors and 1 warning"; "" for none.
+/// "2 errors and 1 warning"; "" if there are none.
 std::string count_problems(const std::vector<Problem>& problems);
 
 }  // namespace muster::manifest

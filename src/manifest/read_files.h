@@ -8,12 +8,12 @@
 
 namespace muster::manifest {
 
-/// All of a file, or of standard input for "-". What is far too large for a manifest is cut off
-/// where read_manifest() refuses it.
+/// The content of a file, or of standard input for "-". Content far too large for a manifest is cut
+/// off where read_manifest() refuses it.
 Result<std::string> read_file(const std::string& file);
 
-/// The documents of several files, those of old versions converted, and what can't be read of them
-/// or became another field. "-": standard input.
+/// The documents of several files, those of old versions converted, with problems for what can't be
+/// read and warnings for fields that changed. "-": standard input.
 Manifest read_manifest_files(const std::vector<std::string>& files);
 
 /// The same without conversions.

@@ -5,9 +5,9 @@
 
 namespace muster::manifest {
 
-/// What a manifest's job would be at the server: by the conventions of its version, in a namespace
-/// ("default" unless it names one), and with a name where the server is to make one up. The names
-/// of other objects hold both, some from the moment that defaults are set.
+/// A manifest's job as the server would see it: by the conventions of its version, in a namespace
+/// ("default" unless it has one), and with a name if the server is to generate one. The names of
+/// other objects contain both, some as soon as defaults are set.
 jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
                         const jobs::Platform& platform = {});
 

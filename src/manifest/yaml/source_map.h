@@ -7,8 +7,8 @@
 
 namespace muster::manifest {
 
-/// Where something stands in a manifest: 1-based line and column, the column counted in characters.
-/// Line 0: nowhere.
+/// A position in a manifest: 1-based line and column, with the column counted in characters. Line
+/// 0: nowhere.
 struct Place {
     int line = 0;
     int column = 0;
@@ -16,8 +16,8 @@ struct Place {
     friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// The places of one value and of everything inside it, beside the JSON that was made from it.
-/// Immutable and shared: an alias shares the nodes of its anchor.
+/// The positions of a value and of everything inside it, parallel to the JSON that was made from
+/// it. Immutable and shared: an alias shares the nodes of its anchor.
 struct SourceNode {
     struct Child {
         std::string name;  ///< the key; empty in a list
@@ -32,23 +32,23 @@ struct SourceNode {
 
 using SourcePtr = std::shared_ptr<const SourceNode>;
 
-/// What a field path leads to.
+/// The target of a field path.
 struct Located {
-    Place key;           ///< where its key stands
-    Place value;         ///< where its value stands
+    Place key;           ///< position of its key
+    Place value;         ///< position of its value
     bool exact = false;  ///< false: the field is missing, and this is its nearest ancestor
     SourcePtr node;
 };
 
-/// Follows a path as validation writes it: "spec.containers[0].env[K]", with a map's key after a
+/// Follows a path in the form of validation: "spec.containers[0].env[K]", with a map's key after a
 /// dot or in brackets, whether or not the key itself has dots.
 Located locate(const SourcePtr& root, std::string_view path);
 
-/// Where a problem with this field is shown: at the value where there is one, else at the key of
-/// the nearest ancestor.
+/// Where to show a problem with this field: at its value if there is one, else at the key of the
+/// nearest ancestor.
 Place place_of(const SourcePtr& root, std::string_view path);
 
-/// Where an unknown or misspelled key is shown.
+/// Where to show an unknown or misspelled key.
 Place place_of_key(const SourcePtr& root, std::string_view path);
 
 }  // namespace muster::manifest

@@ -22,8 +22,8 @@ struct YamlDocument {
     std::vector<YamlProblem> problems;
 };
 
-/// Parses one document, `text` being the piece of the indexed whole that starts at `offset`.
-/// With problems, the value is what could be made of the rest.
+/// Parses one document; `text` is the part of the indexed whole that starts at `offset`. If there
+/// are problems, the value is made from the rest.
 YamlDocument parse_yaml_document(std::string_view text, std::size_t offset, const LineIndex& lines);
 
 }  // namespace muster::manifest

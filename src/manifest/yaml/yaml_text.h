@@ -14,7 +14,7 @@ namespace muster::manifest {
 class LineIndex {
   public:
     explicit LineIndex(std::string_view text);
-    /// Offsets past the end give the end.
+    /// Offsets past the end give the position of the end.
     Place at(std::size_t offset) const;
     /// The text of the line that holds `offset`, without its line break.
     std::string_view line_at(std::size_t offset) const;
@@ -32,14 +32,15 @@ struct BadByte {
 /// Well-formed UTF-8 without control characters.
 std::optional<BadByte> find_bad_byte(std::string_view text);
 
-/// One document's piece of a stream: [begin, end). Directives stay with the document they precede.
+/// The range of one document in a stream: [begin, end). Directives belong to the document that they
+/// precede.
 struct TextSpan {
     std::size_t begin = 0;
     std::size_t end = 0;
 };
-/// Cuts at the lines that start with "---" or "...", which YAML reserves even inside scalars, so
-/// that an error in one document does not hide those of the others. Pieces that hold only comments
-/// are left out.
+/// Cuts at lines that start with "---" or "...", which YAML reserves even inside scalars, so that
+/// an error in one document does not hide those of the others. Parts with only comments are left
+/// out.
 std::vector<TextSpan> split_documents(std::string_view text);
 
 /// JSON writes characters beyond U+FFFF as two \u escapes, which YAML does not know: each pair

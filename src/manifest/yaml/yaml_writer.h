@@ -7,10 +7,10 @@
 
 namespace muster::manifest {
 
-/// Block-style YAML that read_manifest() reads back to the same value.
+/// Block-style YAML that read_manifest() reads back as the same value.
 std::string to_yaml(const json::value& value);
 
-/// JSON with indentation, keys in their order.
+/// Indented JSON, with keys in their order.
 std::string to_pretty_json(const json::value& value);
 
 }  // namespace muster::manifest
