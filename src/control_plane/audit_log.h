@@ -13,12 +13,12 @@
 
 namespace muster::control_plane {
 
-/// The audit log in a file that its user alone may read (0600). A line is in it as a whole or not
-/// at all. Lines that can't be written are counted, and told in the log of muster when that begins
-/// and when it is over. Owns its descriptor. Thread: one.
+/// The audit log in a file that only its user may read (0600). Each line is either completely in it
+/// or not at all. Lines that can't be written are counted, and muster's own log reports when that
+/// begins and when it is over. Owns its descriptor. Thread: one.
 class AuditLog final : public apiserver_http::AuditSink {
   public:
-    /// Goes on behind what the file has. Fails for what is not a file of this user.
+    /// Appends to an existing file. Fails if it is not a file of this user.
     static Result<std::unique_ptr<AuditLog>> open(std::filesystem::path path,
                                                   AuditLogLimits limits);
     ~AuditLog() override;
@@ -27,7 +27,7 @@ class AuditLog final : public apiserver_http::AuditSink {
 
     void write(std::string line) override;
 
-    /// How many lines were to be written, and how many of them could not.
+    /// How many lines were logged, and how many of them could not be written.
     std::vector<prometheus::MetricFamily> metrics() const;
 
   private:
@@ -43,10 +43,10 @@ class AuditLog final : public apiserver_http::AuditSink {
     AuditLogLimits limits_;
     int file_ = -1;
     std::uint64_t size_ = 0;  ///< of the file, up to the end of its last whole line
-    bool oversized_ = false;  ///< and told so
+    bool oversized_ = false;  ///< and that was logged
     std::uint64_t events_ = 0;
     std::uint64_t lost_ = 0;
-    std::uint64_t lost_before_ = 0;  ///< when it began to fail; equal: it does not
+    std::uint64_t lost_before_ = 0;  ///< lost_ when it began to fail; equal: no failure
 };
 
 }  // namespace muster::control_plane

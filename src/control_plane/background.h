@@ -7,13 +7,13 @@
 
 namespace muster::control_plane {
 
-/// Of a command that goes on in the background: the child goes on, the parent waits until the child
-/// is ready or gone and then exits with what it was told.
+/// For a command that continues in the background: the child continues; the parent waits until the
+/// child is ready or gone, and then exits with what the child told it.
 ///
-/// Before any thread is started and any loop made.
+/// To be used before any thread or loop exists.
 class Background {
   public:
-    /// In the parent it never returns. The child's outputs go to `log` from here on.
+    /// Never returns in the parent. From here on the child's output goes to `log`.
     static Result<Background> start(const std::filesystem::path& log);
     ~Background();
     Background(Background&& other) noexcept : ready_(other.ready_) { other.ready_ = -1; }
@@ -21,8 +21,8 @@ class Background {
 
     /// The parent prints `text` and exits with 0.
     void ready(const std::string& text);
-    /// The parent prints `text` on its standard error and exits with 1, as it does when the child
-    /// ends without a word.
+    /// The parent prints `text` on standard error and exits with 1. It also exits with 1 if the
+    /// child ends without a message.
     void failed(const std::string& text);
 
   private:

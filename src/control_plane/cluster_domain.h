@@ -8,9 +8,9 @@
 
 namespace muster::control_plane {
 
-/// What full names of pods and services end with; upstream's operator reads the same variable.
+/// The end of full names of pods and services; upstream's operator reads the same variable.
 inline constexpr std::string_view kClusterDomainVariable = "CUSTOM_CLUSTER_DOMAIN";
-/// "" where it is not set; kInvalid when it is not a domain.
+/// "" if it is not set; kInvalid if it is not a domain.
 Result<std::string> cluster_domain(const Caller& caller);
 
 }  // namespace muster::control_plane

@@ -11,20 +11,20 @@
 
 namespace muster::control_plane {
 
-/// How a person's clients reach a server and who they are there.
+/// How a user's clients reach and authenticate to a server.
 struct KubeAccess {
     std::string server;  ///< "https://127.0.0.1:6443"
     std::string ca_pem;
     std::string token;
-    std::optional<net::KeyPair> client = {};  ///< shown besides the token
+    std::optional<net::KeyPair> client = {};  ///< shown in addition to the token
 };
 
 /// A kubeconfig with one context, `muster`, which is the current one.
 json::object make_kubeconfig(const KubeAccess& access);
 
-/// `existing`, the text of a kubeconfig (empty: none yet), with the cluster, the user and the
-/// context of `make_kubeconfig()` added, or in the place of those with the same names, and that
-/// context the current one. kInvalid when the text is not a kubeconfig: nothing of it may be lost.
+/// `existing`, the text of a kubeconfig (may be empty), with the cluster, user and context of
+/// `make_kubeconfig()` added or replacing those of the same names, and that context as the current
+/// one. kInvalid if the text is not a kubeconfig: none of it may be lost.
 Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess& access);
 
 }  // namespace muster::control_plane

@@ -15,20 +15,21 @@ struct ListenAddress {
     std::uint16_t port = 6443;
 
     bool loopback() const;
-    /// All addresses of the machine.
+    /// Whether it means all addresses of the machine.
     bool wildcard() const;
-    /// How clients on this machine reach it: "https://127.0.0.1:6443".
+    /// The URL for clients on this machine: "https://127.0.0.1:6443".
     std::string url(std::uint16_t bound_port) const;
 
     friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
-/// "127.0.0.1", "127.0.0.1:7443", ":0", "[::1]:6443"; nullopt for anything else. A name is none: a
-/// certificate and a listener need the address.
+/// "127.0.0.1", "127.0.0.1:7443", ":0", "[::1]:6443"; nullopt for anything else. Names are not
+/// accepted: a certificate and a listener need the address.
 std::optional<ListenAddress> parse_listen_address(std::string_view text);
 
-/// The names under which clients may reach it: of loopback and of the service `kubernetes`, what
-/// `address` is, and, for all addresses, `machine` (of the interfaces) and the machine's name.
+/// The names under which clients may reach it: those of loopback and of the service `kubernetes`,
+/// `address` itself, and, if it means all addresses, `machine` (of the interfaces) and the
+/// machine's name.
 net::ServerNames server_names(const ListenAddress& address, const net::ServerNames& machine);
 
 /// The addresses of this machine's interfaces and its host name.

@@ -16,10 +16,10 @@
 namespace muster::control_plane {
 
 /// The whole control plane in this process: the embedded API, the operator and the node of this
-/// machine, wired together. start() and stop() each once. Thread: one loop.
+/// machine, wired together. Call start() and stop() once each. Thread: one loop.
 class LocalCluster {
   public:
-    /// Fails, with what to do, where this machine can't isolate pods as asked.
+    /// Fails, with what to do, if this machine can't isolate pods as requested.
     static Result<std::unique_ptr<LocalCluster>> create(asio::any_io_executor executor,
                                                         Clock& clock, Rng& rng,
                                                         std::unique_ptr<store::Store> store,
@@ -27,19 +27,20 @@ class LocalCluster {
                                                         runtime::NodeOptions node_options);
     ~LocalCluster();
 
-    /// Returns once jobs can be posted: the API serves every job kind, operator and node watch it.
+    /// Returns once jobs can be posted: the API serves every job kind, and operator and node watch
+    /// it.
     Task<Result<void>> start();
-    /// Kills what still runs and waits for it.
+    /// Kills everything that still runs and waits for it.
     Task<void> stop();
 
     apiserver::ApiServer& api() { return api_; }
     kube::Client& client() { return client_; }
     runtime::Node& node() { return *node_; }
-    /// As Node::connect().
+    /// See Node::connect().
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(apiserver::PodPort port) {
         return node_->connect(std::move(port.namespace_), std::move(port.pod), port.number);
     }
-    /// As Node::listen_for_pods().
+    /// See Node::listen_for_pods().
     Result<std::unique_ptr<net::Listener>> listen_for_pods() { return node_->listen_for_pods(); }
     const std::vector<std::string>& notices() const { return node_->notices(); }
 

@@ -9,7 +9,7 @@
 
 namespace muster::control_plane {
 
-/// The node of this machine as every verb that runs pods begins with it.
+/// The settings of this machine's node for every verb that runs pods.
 runtime::NodeOptions node_settings(const Caller& caller, const Machine& machine,
                                    runtime::SandboxMode sandbox, std::filesystem::path state_dir,
                                    std::string cluster_domain);

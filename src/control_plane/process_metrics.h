@@ -9,7 +9,7 @@
 
 namespace muster::control_plane {
 
-/// What /proc/PID/stat says of a process.
+/// The content of /proc/PID/stat.
 struct ProcessStat {
     std::uint64_t cpu_ticks = 0;    ///< user and system
     std::uint64_t start_ticks = 0;  ///< since the machine's boot
@@ -17,11 +17,11 @@ struct ProcessStat {
     std::uint64_t resident_pages = 0;
 };
 
-/// Nullopt for what is no such line. The name in it may hold anything.
+/// Nullopt if it is not such a line. The name in it may contain anything.
 std::optional<ProcessStat> parse_process_stat(std::string_view line);
 
-/// This process as Prometheus' clients describe theirs: process_cpu_seconds_total and so on. What
-/// can't be read is left out.
+/// Metrics of this process as Prometheus' clients name theirs: process_cpu_seconds_total and so on.
+/// Values that can't be read are left out.
 std::vector<prometheus::MetricFamily> process_metrics();
 
 }  // namespace muster::control_plane

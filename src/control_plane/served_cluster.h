@@ -23,13 +23,13 @@ struct ServedClusterOptions {
     ListenAddress listen;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;
-    AuditLog* audit = nullptr;  ///< null: none; outlives the cluster
+    AuditLog* audit = nullptr;  ///< may be null; outlives the cluster
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
-    std::string cluster_domain;  ///< empty where none is set
+    std::string cluster_domain;  ///< empty if none is set
 };
 
-/// A LocalCluster that clients reach over HTTPS, with its state in a directory. Its pods outlive
-/// it unless stop_cluster() ends them. Everything that it refers to outlives it. Thread: one loop.
+/// A LocalCluster that clients reach over HTTPS, with its state in a directory. Its pods outlive it
+/// unless stop_cluster() ends them. Everything that it refers to outlives it. Thread: one loop.
 class ServedCluster {
   public:
     /// Takes the address, opens the store and makes what is missing in `home`; serves nothing yet.
@@ -41,10 +41,10 @@ class ServedCluster {
 
     ~ServedCluster();
 
-    /// Returns once clients are served, with how this machine's reach it.
+    /// Returns once clients are served, with how clients on this machine reach it.
     Task<Result<KubeAccess>> start();
     Task<void> stop_serving();
-    /// Ends the pods. After stop_serving().
+    /// Ends the pods. To be called after stop_serving().
     Task<void> stop_cluster();
 
     const std::vector<std::string>& notices() const;

@@ -8,22 +8,22 @@
 
 namespace muster::control_plane {
 
-/// What the name of a run's directory begins with. Such a directory that nobody has locked is what
-/// a killed run left.
+/// Prefix of the name of a run's directory. If no process has locked it, a killed run left it
+/// behind.
 inline constexpr const char* kStateDirPrefix = "muster-run-";
 
-/// The same of one that is kept; nothing that cleans up looks for it.
+/// The same for a directory that is kept; no clean-up touches it.
 inline constexpr const char* kKeptDirPrefix = "muster-kept-";
 
-/// A private directory (0700) for one run, locked (flock) while it lives, and removed with
-/// everything in it at the end unless kept.
+/// A private directory (0700) for one run, locked (flock) while it exists, and removed at the end
+/// with everything in it unless it is kept.
 class StateDir {
   public:
-    /// Below `parent`; the name is unique. With a cleanup process it is also removed if this
+    /// Below `parent`, with a unique name. With a cleanup process it is also removed if this
     /// process is killed.
     static Result<StateDir> create(const std::filesystem::path& parent, Rng& rng,
                                    runtime::CleanupProcess& cleanup);
-    /// One that stays, under a name that nothing which cleans up looks for.
+    /// One that stays, under a name that no clean-up touches.
     static Result<StateDir> create_kept(const std::filesystem::path& parent, Rng& rng);
     ~StateDir();
 

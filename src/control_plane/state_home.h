@@ -12,21 +12,21 @@
 
 namespace muster::control_plane {
 
-/// Where the daemon's node has what its pods use; they may outlive the daemon.
+/// Where the daemon's node keeps what its pods use; pods may outlive the daemon.
 inline constexpr const char* kNodeDirectory = "node";
 
-/// Who runs in a state directory.
+/// The process of a state directory.
 struct Daemon {
     pid_t pid = 0;
     std::string address;  ///< "127.0.0.1:6443"; empty while it starts
 };
 
-/// The directory of one `muster up`, held by a lock while this lives. The kernel lets go of it when
-/// the process ends, however it ends.
+/// The directory of one `muster up`, held by a lock while this exists. The kernel releases it when
+/// the process ends in whatever way.
 class StateHome {
   public:
-    /// Makes the directory (0700) if it is missing. kAlreadyExists when another process holds it;
-    /// kForbidden when others may write to it.
+    /// Makes the directory (0700) if it is missing. kAlreadyExists if another process holds it;
+    /// kForbidden if others may write to it.
     static Result<StateHome> take(std::filesystem::path path);
     ~StateHome();
     StateHome(StateHome&& other) noexcept
@@ -37,12 +37,12 @@ class StateHome {
     /// Tells others where this process can be reached.
     Result<void> announce(const Daemon& daemon) const;
 
-    /// A directory below (0700), made if it is missing.
+    /// A subdirectory (0700), made if it is missing.
     Result<std::filesystem::path> make_directory(const std::string& name) const;
 
-    /// A file of the directory; nullopt when there is none.
+    /// A file of the directory; nullopt if it does not exist.
     Result<std::optional<std::string>> read(const std::string& name) const;
-    /// The same, replaced as a whole and on disk when this returns; 0600.
+    /// Replaces a file in one step; it is on disk when this returns; 0600.
     Result<void> write(const std::string& name, std::string_view text) const;
 
   private:
@@ -52,13 +52,13 @@ class StateHome {
     int lock_ = -1;
 };
 
-/// What --state says (empty: ~/.muster), as an absolute path.
+/// The directory of --state (empty: ~/.muster), as an absolute path.
 std::filesystem::path state_path(const std::string& option, const Caller& caller);
 
-/// The process that holds a state directory; nullopt when nobody does.
+/// The process that holds a state directory; nullopt if there is none.
 Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path);
 
-/// A file that only this user may read, replaced as a whole. Its directory is made (0700) if it is
+/// Replaces a file that only this user may read, in one step. Makes its directory (0700) if it is
 /// missing.
 Result<void> write_private_file(const std::filesystem::path& path, std::string_view text);
 

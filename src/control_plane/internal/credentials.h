@@ -11,19 +11,19 @@
 
 namespace muster::control_plane {
 
-/// What a server proves itself with, and what its admin does.
+/// The credentials of a server and of its admin.
 struct Credentials {
     net::KeyPair ca;
     net::KeyPair server;
-    net::KeyPair admin;  ///< a client certificate, for servers that demand one
+    net::KeyPair admin;  ///< a client certificate, for servers that require one
     std::string admin_token;
-    /// What the tokens of service accounts are signed with.
+    /// Signs the tokens of service accounts.
     std::shared_ptr<const net::SigningKey> account_key;
 };
 
-/// Those of the directory; what is missing is made and kept there. A certificate that lacks one of
-/// the names, or ends within a month, is signed anew; the CA and the token stay what they are, so
-/// that a kubeconfig goes on to be good.
+/// Loads them from the directory; makes and stores what is missing. A certificate that lacks one of
+/// the names, or expires within a month, is signed again; the CA and the token stay the same, so
+/// that a kubeconfig remains valid.
 Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
                                      WallTime now);
 

@@ -11,11 +11,11 @@ namespace muster::control_plane {
 
 extern const kube::ResourceType kClusterRoles;
 
-/// The ClusterRoles that add jobs to what `view`, `edit` and `admin` give: whoever may see or
-/// change pods of a namespace may see or change its jobs.
+/// The ClusterRoles that add jobs to `view`, `edit` and `admin`: users who may view or change the
+/// pods of a namespace may view or change its jobs.
 std::vector<json::value> job_roles(std::span<const jobs::JobKind* const> kinds);
 
-/// Whether a role that is there already is to get the rules of this version; its annotation
+/// Whether an existing role is to get the rules of this version; its annotation
 /// rbac.authorization.kubernetes.io/autoupdate may say "false".
 bool is_kept_up_to_date(const json::value& role);
 

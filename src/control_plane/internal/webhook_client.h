@@ -10,7 +10,7 @@
 
 namespace muster::control_plane {
 
-/// Calls admission webhooks over TLS: a connection for each call. An endpoint is an address or
+/// Calls admission webhooks over TLS, with a connection for each call. An endpoint is an address or
 /// "localhost" of this machine's networks, or a pod. Thread: the loop.
 class WebhookClient final : public apiserver::WebhookCaller {
   public:

@@ -4,7 +4,7 @@
 
 namespace muster::control_plane {
 
-/// YAML of the API's clients, by the reader and the writer of manifests.
+/// YAML of the API's clients, by the reader and writer of manifests.
 apiserver_http::YamlText yaml_bodies();
 
 }  // namespace muster::control_plane
