@@ -6,9 +6,9 @@
 
 namespace muster::pod_tools {
 
-/// Puts a copy of the program `from` at `to`, for everybody to run. Whoever looks sees the old file
-/// or the whole new one, and who runs the old one goes on with it; what failed leaves nothing. The
-/// directory is there already.
+/// Puts a copy of the program `from` at `to`, for everyone to run. Readers see the old file or the
+/// complete new one, and processes that run the old one continue with it; a failure leaves nothing
+/// behind. The directory must exist.
 Result<void> copy_program(const std::string& from, const std::string& to);
 
 }  // namespace muster::pod_tools
