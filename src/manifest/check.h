@@ -25,8 +25,7 @@ struct CheckedObject {
 };
 
 struct CheckResult {
-    std::vector<CheckedObject>
-        objects;  ///< in the order of the manifest; only those without errors
+    std::vector<CheckedObject> objects;  ///< those without errors, in manifest order
     std::vector<Problem> problems;
 };
 
