@@ -21,43 +21,44 @@ struct OperatorOptions {
     std::vector<std::string> kinds = {};
     int workers = 4;           ///< jobs worked on at a time
     int parallel_writes = 32;  ///< requests in flight for one job
-    /// Each pod says how many of its job start together (annotation muster.dev/gang-size), for a
-    /// node that places them so. Not for clusters, whose schedulers do not read it.
+    /// Each pod says how many pods of its job start together (annotation muster.dev/gang-size), for
+    /// a node that schedules by it. Not for clusters, whose schedulers do not read it.
     bool announce_gangs = false;
-    /// How long a change of nothing but the counts of pods may wait for more of its kind, so that a
-    /// job of many replicas does not write its status for each of them.
+    /// How long a change of nothing but pod counts may wait for further ones, so that a job of many
+    /// replicas does not write its status for each of them.
     Duration counts_wait = std::chrono::milliseconds(100);
-    /// Who places the pods of a job together: "volcano" in any case, "yunikorn", or the name of a
-    /// scheduler with the coscheduling of scheduler-plugins; empty: whom a job's pod templates
-    /// name, where the platform is a cluster. (training-operator's --gang-scheduler-name.)
+    /// The scheduler that places the pods of a job together: "volcano" (in any case of letters),
+    /// "yunikorn", or the name of one with the coscheduling of scheduler-plugins. Empty: the one
+    /// that a job's pod templates name, if the platform is a cluster. (training-operator's
+    /// --gang-scheduler-name.)
     std::string gang_scheduler_name = {};
     jobs::Platform platform = {};
-    /// Ends the process when what was summed up event by event, or the plan made from it, is not
-    /// what the caches give at once. For tests and simulations: each look at a job costs a walk
+    /// Ends the process if the incremental totals, or the plan made from them, differ from a
+    /// computation from scratch. For tests and simulations: each reconciliation then costs a walk
     /// over all pods.
     bool check_consistency = false;
-    /// The pods and services of a job that is deleted are deleted by us, all at once. Where the
-    /// server's own garbage collector is as fast, it had better be left to that.
+    /// The operator itself deletes the pods and services of a deleted job, in parallel. If the
+    /// server's garbage collector is as fast, leave it to that.
     bool removes_dependents = false;
-    /// How the lists of jobs, pods and services come.
+    /// How the lists of jobs, pods and services arrive.
     kube::Reflector::Lists lists = kube::Reflector::Lists::kPaged;
-    OperatorObserver* observer = nullptr;  ///< outlives the operator; null: nobody listens
+    OperatorObserver* observer = nullptr;  ///< outlives the operator; may be null
 };
 
-/// A resource whose jobs can't be read: its definition is missing, or we may not.
+/// A resource whose jobs can't be read: its definition is missing, or we have no right to.
 struct Unserved {
     std::string resource;  ///< "pytorchjobs.kubeflow.org"
-    std::string why;       ///< and what to do, for a person
+    std::string why;       ///< with what to do, for people
 
     friend bool operator==(const Unserved&, const Unserved&) = default;
 };
 
-/// Brings the pods, services and status of every job to what its manifest says: informers feed a
-/// table, a pure planner compares, an executor writes. Level-triggered and crash-only: all state is
-/// in the API.
+/// Makes the pods, services and status of every job match its manifest: informers feed a table, a
+/// pure planner compares, an executor writes. Level-triggered and crash-only: all state is in the
+/// API.
 ///
-/// start() returns once the caches are full; those of kinds that the server does not have, or that
-/// we may not read, are filled when that changes. stop() ends all work. Thread: one loop.
+/// start() returns once the caches are full; the caches of kinds that the server does not have, or
+/// that we may not read, are filled when that changes. stop() ends all work. Thread: one loop.
 class Operator {
   public:
     Operator(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
@@ -68,7 +69,7 @@ class Operator {
     Task<void> stop();
 
     std::vector<Unserved> unserved() const;
-    /// Jobs that want a look now.
+    /// Number of jobs that wait to be reconciled.
     std::size_t queue_depth() const;
 
   private:

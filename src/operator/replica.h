@@ -21,42 +21,41 @@ namespace muster::operators {
 struct ReplicaOptions {
     OperatorOptions work;
     kube::RequestLimits limits;
-    /// Where replicas choose a leader; none: this one works at once.
+    /// Where replicas elect a leader; unset: this one works without an election.
     std::optional<kube::Leadership::Options> election;
-    kube::MeteredTransport::Seen on_request;  ///< empty: nobody counts
-    std::function<void()> on_filled = {};     ///< the caches are full; may be empty
+    kube::MeteredTransport::Seen on_request;  ///< may be empty
+    std::function<void()> on_filled = {};     ///< called when the caches are full; may be empty
 };
 
-/// How requests stand, for metrics.
+/// The current requests, for metrics.
 struct RequestsNow {
     int window = 0;
     int in_flight = 0;
     std::size_t waiting = 0;
 };
 
-/// One of the replicas of a cluster's operator: operators one after another, each for as long as
-/// this process leads. A process that leads no
-/// more stops its operator and is a candidate again; what it had in memory was only to save
-/// requests.
+/// One of the replicas of a cluster's operator: runs an operator each time that this process leads,
+/// for as long as it leads. A process that loses leadership stops its operator and becomes a
+/// candidate again; what the operator had in memory only saved requests.
 ///
 ///     server ─ metered ─┬─ leadership
-///                       └─ leader's alone ─ steered ─ operator
+///                       └─ leader's alone ─ flow control ─ operator
 ///
-/// The Lease goes past the window of requests, so that a busy operator does not lose it. Refers to
-/// what it was made with. Thread: the loop.
+/// The Lease bypasses the window of requests, so that a busy operator does not lose it. Refers to
+/// all its arguments. Thread: the loop.
 class Replica {
   public:
     Replica(asio::any_io_executor executor, kube::Transport& server, Clock& clock, Rng& rng,
             ReplicaOptions options);
     ~Replica();
 
-    /// Works until it is cancelled. Then stop().
+    /// Works until it is cancelled; then call stop().
     Task<void> run();
-    /// Ends all work, then lets another replica lead at once. An error: that one has to wait for
-    /// the lease to end.
+    /// Ends all work, then lets another replica take over immediately. An error means that the
+    /// other one has to wait until the lease expires.
     Task<Result<void>> stop();
 
-    /// What keeps it from being ready; empty if nothing does: it works, or waits to lead.
+    /// Why it is not ready; empty if it is: it works, or waits for leadership.
     std::string not_ready() const;
     bool works() const { return phase_ == Phase::kWorks; }
     std::vector<Unserved> unserved() const;

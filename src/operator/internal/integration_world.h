@@ -11,7 +11,7 @@
 
 namespace muster::operators {
 
-/// A world on a cluster where other programs may look after jobs.
+/// A world on a cluster where other programs may handle jobs.
 class IntegrationWorld {
   public:
     explicit IntegrationWorld(std::string gang_scheduler = "", std::uint64_t seed = 1);
@@ -26,12 +26,12 @@ class IntegrationWorld {
               const std::string& subresource = "");
     void set_group_phase(const std::string& phase);
     std::vector<std::string> conditions() { return summary(w.status("demo")); }
-    /// Of the events about the job "demo".
+    /// The texts of the events about the job "demo".
     std::string events();
     void finish();
 
     World w;
-    std::set<std::string> watched;    ///< plurals of what the operator watches
+    std::set<std::string> watched;    ///< plurals of the resources that the operator watches
     std::vector<std::string> writes;  ///< "PUT podgroups" but of pods, services, jobs and events
 };
 

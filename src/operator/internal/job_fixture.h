@@ -10,7 +10,7 @@
 
 namespace muster::operators {
 
-// What the tests of this folder build their jobs and pods from.
+// Jobs and pods for the tests of this folder.
 
 struct JobSketch {
     std::string name = "demo";
@@ -32,7 +32,7 @@ inline const jobs::JobKind& pytorch() { return *jobs::find_kind("kubeflow.org/v1
 
 /// The same, loaded, with the identity that a server gives.
 jobs::Job make_job(const JobSketch& sketch);
-/// As the operator keeps it.
+/// As the operator stores it.
 JobRecord record_of(const jobs::Job& job);
 
 struct PodSketch {
@@ -64,19 +64,19 @@ inline constexpr WallTime kNow{std::chrono::seconds(1'700'000'000)};
 /// A running pod for each replica of the default sketch.
 extern const std::vector<PodSketch> kAllRunning;
 
-/// The status of a job that has been looked at once more, with these pods.
+/// The status of a job after one more reconciliation with these pods.
 jobs::JobStatus status_after(const jobs::Job& job, Dependents& dependents,
                              jobs::JobStatus status = {});
 jobs::JobStatus status_after(const jobs::Job& job, Dependents&& dependents,
                              jobs::JobStatus status = {});
 
-/// The types of the conditions in their order, "=False" behind those that are not true.
+/// The types of the conditions in order, with "=False" after those that are not true.
 std::vector<std::string> summary(const jobs::JobStatus& status);
 std::vector<std::string> names(const std::vector<Deletion>& deletions);
-/// Of what is created: "Worker 0".
+/// What is created: "Worker 0".
 std::vector<std::string> replicas(const std::vector<PodCreation>& creations);
 std::vector<std::string> replicas(const std::vector<SlotId>& slots);
-/// Of the events.
+/// The reasons of the events.
 std::vector<std::string> reasons(const Plan& plan);
 
 }  // namespace muster::operators

@@ -16,7 +16,7 @@
 
 namespace muster::operators {
 
-/// The way to the API that the operator of a test gets: counts, and fails on demand.
+/// The transport of a test's operator: counts, and fails on demand.
 class WatchedTransport final : public kube::Transport {
   public:
     WatchedTransport(kube::Transport& real, Clock& clock, Rng& rng)
@@ -28,16 +28,16 @@ class WatchedTransport final : public kube::Transport {
 
     double failure_probability = 0;  ///< of a request that changes something
     Duration longest_delay{};        ///< before a request, and before its answer comes
-    /// How late each event of a watch comes.
+    /// How late each event of a watch arrives.
     std::function<Duration(const kube::Request&)> watch_lag;
-    /// Sees every request that changes something, before it is made.
+    /// Called with every request that changes something, before it is sent.
     std::function<void(const kube::Request&)> before_write;
-    /// So many more writes reach the API, and then nothing: the operator has crashed and does not
-    /// know it. Events need the operator alive but are not counted.
+    /// How many more writes reach the API before the operator has crashed without knowing it.
+    /// Events need a living operator but are not counted.
     std::optional<int> writes_left;
     int writes = 0;  ///< but events
     int event_writes = 0;
-    int conflicts = 0;  ///< answers that somebody else was first
+    int conflicts = 0;  ///< answers that someone else was first
 
   private:
     Task<void> delay();
@@ -47,7 +47,7 @@ class WatchedTransport final : public kube::Transport {
     Rng& rng_;
 };
 
-/// An embedded API, an operator on it, and a node that does what the test says, in virtual time.
+/// An embedded API with an operator and a node that does what the test says, in virtual time.
 class World {
   public:
     explicit World(std::uint64_t seed = 1, OperatorOptions options = {});
@@ -68,17 +68,17 @@ class World {
 
     // --- what a user does
     void create_job(const JobSketch& sketch);
-    /// Created, and all of its pods run.
+    /// Creates a job, and lets all of its pods run.
     void run_job(const JobSketch& sketch);
     void edit_job(const std::string& name, const std::function<void(json::object& spec)>& edit);
     void suspend_job(const std::string& name, bool suspend);
     void scale_workers(const std::string& name, int count);
     void delete_pod(const std::string& name);
-    /// Without any grace.
+    /// Without a grace period.
     void force_delete_pod(const std::string& name);
     void delete_service(const std::string& name);
     void delete_job(const std::string& name);
-    /// A finalizer of somebody else's: what is deleted stays.
+    /// Adds a foreign finalizer: the job stays when it is deleted.
     void hold_job(const std::string& name);
 
     // --- what a node does
@@ -89,7 +89,7 @@ class World {
     /// Ends the pods that are being deleted.
     void reap();
 
-    // --- what there is
+    // --- what exists
     std::vector<std::string> pods();
     std::vector<std::string> services();
     std::optional<json::value> object(const kube::ResourceType& type, const std::string& name);
@@ -97,7 +97,7 @@ class World {
     /// "reason: message" of the events about a job, oldest first.
     std::vector<std::string> events(const std::string& job);
     std::string uid(const std::string& pod);
-    /// Empty where there is none.
+    /// Empty if there is none.
     std::string annotation(const std::string& pod, const std::string& key);
     std::int32_t restarts(const std::string& job, const std::string& type = "Worker");
 

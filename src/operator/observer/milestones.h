@@ -15,7 +15,7 @@ struct Reached {
     friend bool operator==(const Reached&, const Reached&) = default;
 };
 
-/// What a job reached by the change from one status to the next, in the order in which it happens.
+/// The milestones that a job reached between two statuses, in order.
 std::vector<Reached> milestones(const jobs::JobStatus& before, const jobs::JobStatus& after);
 
 }  // namespace muster::operators

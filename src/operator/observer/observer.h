@@ -10,8 +10,8 @@
 
 namespace muster::operators {
 
-/// What becomes of a job, as metrics count it. Each is told once, when it is on record in the API,
-/// and by the operator that wrote it: what another one told before is not told again.
+/// The milestones of a job that metrics count. Each is reported once, when it is recorded in the
+/// API, by the operator that recorded it: one that another operator reported is not reported again.
 enum class Milestone : std::uint8_t { kCreated, kRunning, kRestarted, kSucceeded, kFailed };
 
 /// Why pods of a job were made again.
@@ -27,15 +27,15 @@ struct JobNews {
     Milestone milestone;
     std::int32_t times = 1;                             ///< of kRestarted
     RestartCause cause = RestartCause::kReplica;        ///< of kRestarted
-    std::optional<Duration> since_seen = std::nullopt;  ///< of kRunning, where it was seen new
+    std::optional<Duration> since_seen = std::nullopt;  ///< of kRunning, if the job was seen new
 };
 
-/// Hears of the operator's work as it is done. Called on its loop; must not block.
+/// Called as the operator works, on its loop; must not block.
 class OperatorObserver {
   public:
     virtual ~OperatorObserver() = default;
     virtual void on_job(const JobNews& news) = 0;
-    /// A job of ours is gone at the end of its TTL.
+    /// One of our jobs was deleted at the end of its TTL.
     virtual void on_job_removed(const jobs::JobKind& kind, const std::string& namespace_) = 0;
     /// One reconciliation of a job. `complete`: nothing failed.
     virtual void on_reconcile(const jobs::JobKind& kind, Duration took, bool complete) = 0;

@@ -10,11 +10,11 @@
 
 namespace muster::operators {
 
-/// What belongs to one job as far as we know: what the caches show, and what was asked of the API
-/// and is not in the caches yet. Without the second part a plan that is made before the watch has
-/// caught up would ask again.
+/// The dependents of one job as far as we know: those in the caches, and requests to the API whose
+/// effect is not in the caches yet. Without the latter, a plan made before the watch has caught up
+/// would request the same again.
 ///
-/// Keeps its totals current: a change costs what it changes, not the size of the job.
+/// Keeps its totals current: a change costs as much as it changes, not the size of the job.
 class Dependents {
   public:
     struct OfType {
@@ -26,36 +26,36 @@ class Dependents {
     Dependents(Dependents&&) = default;
     Dependents& operator=(Dependents&&) = default;
 
-    /// Says what the job wants and how it stands. Costs nothing when neither changed; otherwise all
-    /// is summed up anew. To be called before a plan is made.
+    /// Sets what the job wants and its status. Costs nothing if neither changed; otherwise all
+    /// totals are recomputed. To be called before a plan is made.
     void configure(const FactsPtr& facts, const jobs::JobStatus& status);
 
-    /// A null `after` removes.
+    /// A null `after` removes the pod.
     void apply(const PodPtr* before, const PodPtr* after);
     void apply(const ServicePtr* before, const ServicePtr* after);
 
-    // Requests on their way, from before they are sent until the watch shows their effect, they
-    // fail, or expire() gives up on them (the effect may have come and gone unseen).
+    // Requests in flight, from before they are sent until the watch shows their effect, they fail,
+    // or expire() gives up on them (the effect may have come and gone unseen).
     void pod_create_sent(SlotId slot, Instant until);
     void service_create_sent(SlotId slot, Instant until);
     void delete_sent(SlotId slot, const std::string& uid, Instant until);
     void pod_create_failed(SlotId slot);
     void service_create_failed(SlotId slot);
     void delete_failed(SlotId slot, const std::string& uid);
-    /// Forgets requests that are past their time. Returns when the next is, or Instant::max().
+    /// Forgets requests that have expired. Returns when the next one expires, or Instant::max().
     Instant expire(Instant now);
 
-    /// Null when nothing of this type was ever seen or wanted.
+    /// Null if nothing of this type was ever seen or wanted.
     const OfType* of(std::uint8_t type) const;
     const Slot* at(SlotId slot) const;
     bool is_going(const DependentRecord& object) const {
         return operators::is_going(object, expectations_.get());
     }
-    /// Controlled by the job with labels that are not its: to be released. By uid.
+    /// Pods that the job controls but whose labels are not its own: to be released. By uid.
     const std::vector<PodPtr>& mismatched_pods() const { return mismatched_pods_; }
     const std::vector<ServicePtr>& mismatched_services() const { return mismatched_services_; }
 
-    /// Calls f(SlotId, const Slot&) for each slot in which something is and was not asked to go.
+    /// Calls f(SlotId, const Slot&) for each slot with an object that was not asked to go.
     template <class F>
     void for_each_held(F f) const {
         for (std::size_t type = 0; type < types_.size(); ++type)
@@ -66,35 +66,35 @@ class Dependents {
     }
     bool has_pods() const;
 
-    // OwnedObjects are made from the job's spec and from what runs of its pods. Each change of
-    // either, and of one of them, raises the number; what was compared at a number need not be
-    // compared again at the same.
+    // OwnedObjects are made from the job's spec and its running pods. Each change of either, or of
+    // an owned object, raises this version; objects that were compared at a version need not be
+    // compared again at the same one.
     std::uint64_t owned_objects_version() const { return owned_objects_version_; }
     bool owned_objects_due() const { return owned_objects_version_ != ensured_version_; }
     bool owned_objects_ensured_before() const { return ensured_version_ != 0; }
     void owned_objects_changed() { ++owned_objects_version_; }
-    /// All were as they should be. Takes the obstacle away.
+    /// All were as they should be. Clears the obstacle.
     void owned_objects_ensured(std::uint64_t version) {
         ensured_version_ = version;
         obstacle_.reset();
     }
-    /// Why they can't be made, for people; null when nothing is known to be in the way.
+    /// Why they can't be made, for people; null if no reason is known.
     const std::string* obstacle() const { return obstacle_.get(); }
     void obstructed(std::string why) {
         obstacle_ = std::make_shared<const std::string>(std::move(why));
     }
 
-    /// True while there is a pod or a service.
+    /// Whether there is a pod or a service.
     bool has_objects() const { return objects_ > 0; }
     bool is_configured() const { return rules_.facts != nullptr; }
     /// The job is gone: what it wanted no longer matters.
     void forget_job() { rules_.facts = nullptr; }
 
-    /// The same made at once from all that the caches show, with nothing of ours but what no cache
-    /// has: restarts that pods left behind, requests on their way. To compare with.
+    /// The same recomputed from everything that the caches show, taking over only what no cache
+    /// has: restarts left by former pods, and requests in flight. For comparison.
     Dependents rebuilt_from(const std::vector<PodPtr>& pods,
                             const std::vector<ServicePtr>& services) const;
-    /// The totals made from nothing but the slots, to compare with.
+    /// The totals computed from the slots alone, for comparison.
     std::vector<ReplicaTotals> recomputed_totals() const;
 
   private:

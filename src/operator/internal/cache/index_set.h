@@ -8,8 +8,8 @@
 
 namespace muster::operators {
 
-/// A set of replica indices, in order. A bit for each; the first 64 need no memory of their own,
-/// which is enough for most jobs.
+/// An ordered set of replica indices, one bit for each; the first 64 need no heap memory, which is
+/// enough for most jobs.
 class IndexSet {
   public:
     IndexSet() = default;
@@ -18,8 +18,8 @@ class IndexSet {
     IndexSet& operator=(const IndexSet& other);
     IndexSet& operator=(IndexSet&&) = default;
 
-    /// "0-2,5", as batch/v1 writes completedIndexes. What can't be read, or is not below `limit`,
-    /// is left out.
+    /// "0-2,5", as batch/v1 writes completedIndexes. Parts that can't be read, or are not below
+    /// `limit`, are left out.
     static IndexSet parse(std::string_view text, std::int32_t limit);
     std::string to_string() const;
 

@@ -15,18 +15,18 @@
 
 namespace muster::operators {
 
-/// Caches of the objects by which jobs are integrated with other programs, and of PriorityClasses.
-/// A type is listed and watched from when the first job wants it. Of objects beside jobs' own,
-/// nothing is read but PriorityClasses.
+/// Caches of the objects that integrate jobs with other programs, and of PriorityClasses. A type is
+/// listed and watched once the first job needs it. Apart from jobs' own objects, only
+/// PriorityClasses are read.
 ///
-/// A type that the cluster does not have is asked for again, ever more rarely up to once in a
-/// minute, and is used from when it is there. Thread: one loop, that of the group.
+/// A type that the cluster does not have is requested again, at growing intervals up to a minute,
+/// and is used once it exists. Thread: one loop, that of the group.
 class IntegrationCaches {
   public:
     struct Handlers {
-        /// Each state of an object, before and after.
+        /// Each change of an object, with the states before and after.
         std::function<void(const OwnedObjectRecord&)> changed;
-        /// More is known of objects of this type than before, or less.
+        /// More or less is known about objects of this type than before.
         std::function<void(IntegrationType)> known;
         std::function<void()> priorities_changed;
     };
@@ -37,7 +37,7 @@ class IntegrationCaches {
     void want(const IntegrationNeeds& needs);
 
     IntegrationState state_for(const JobRecord& job) const;
-    /// Null when there is none, or it carries no job's label.
+    /// Null if there is none, or it has no job's label.
     OwnedObjectPtr find(const kube::ResourceType& type, const std::string& ns,
                         const std::string& name) const;
     const Priorities& priorities() const { return priorities_; }

@@ -10,17 +10,17 @@
 namespace muster::operators {
 
 enum class Knowledge : std::uint8_t {
-    kNone,     ///< its first list is still on the way
-    kCurrent,  ///< a list came, and what has changed since
-    kRefused,  ///< the cluster does not have the type, or does not let us see it
+    kNone,     ///< its first list has not arrived yet
+    kCurrent,  ///< up to date: a list and the changes since
+    kRefused,  ///< the cluster does not have the type, or does not let us read it
 };
 
-/// What is known of one object that a job may have for another program.
+/// What is known of one object that integrates a job with another program.
 struct IntegrationObject {
     DesiredObject desired;
     Knowledge knowledge = Knowledge::kNone;
-    std::string problem = {};         ///< of kRefused, for people
-    OwnedObjectPtr object = nullptr;  ///< null: there is none, or it is not the job's
+    std::string problem = {};         ///< why it is kRefused, for people
+    OwnedObjectPtr object = nullptr;  ///< null if there is none, or it is not the job's
 };
 
 /// In the order of the job's needs.

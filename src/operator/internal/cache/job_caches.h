@@ -22,8 +22,8 @@ namespace muster::operators {
 std::string queue_key(const JobRecord& job);
 
 /// What the operator has read of a cluster, kept current by watches: jobs, and the pods, services
-/// and other objects of each. Says of every change which job it is about. Jobs are found by their
-/// queue_key(). Thread: the loop of the group.
+/// and other objects of each. For each change it tells which job is affected. Jobs are found by
+/// their queue_key(). Thread: the loop of the group.
 class JobCaches {
   public:
     struct Options {
@@ -33,9 +33,9 @@ class JobCaches {
         kube::Reflector::Lists lists;
     };
     struct Handlers {
-        /// A null `before`: it came. A null `after`, or one of another uid: it is gone.
+        /// A null `before`: the job is new. A null `after`, or one with another uid: it is gone.
         std::function<void(const JobPtr* before, const JobPtr* after)> job_changed;
-        /// Something that the job's plan is made from changed.
+        /// An input of the job's plan has changed.
         std::function<void(const std::string& key)> touched;
         std::function<void(const PodPtr* before, const PodRecord& after)> pod_changed;
     };
@@ -45,28 +45,28 @@ class JobCaches {
         const Error& error;
     };
 
-    /// Refers to all that it is made with.
+    /// Refers to all its arguments.
     JobCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks, Options options,
               Handlers handlers);
 
-    /// Returns once the caches are full; those of kinds that the server does not have, or that we
-    /// may not read, are filled when that changes.
+    /// Returns once the caches are full; the caches of kinds that the server does not have, or that
+    /// we may not read, are filled when that changes.
     Task<void> start();
     bool filled() const { return filled_; }
 
-    /// Null when there is none.
+    /// Null if there is none.
     JobPtr find(std::string_view key) const;
-    /// As the caches have it now; null when it is gone, though another may have its name.
+    /// The job's present record in the caches; null if it is gone, even if another has its name.
     JobPtr current(const JobRecord& job) const;
-    /// The job that controls the object; null when it is in no cache, or there is no such job.
+    /// The job that controls the object; null if it is in no cache, or there is no such job.
     JobPtr owner_of(const DependentRecord& object) const;
-    /// The version that jobs of this key are read in; null for none of ours.
+    /// The version in which jobs with this key are read; null if it is not one of our kinds.
     const jobs::JobKind* kind_of(std::string_view key) const;
-    /// The whole of it, for making pods and services: read again unless it was kept. Null when it
-    /// can't be had, or is not as it was known.
+    /// The complete job, for making pods and services: read again unless it was kept. Null if it
+    /// can't be read, or is not as it was known.
     Task<std::shared_ptr<const jobs::Job>> whole_job(JobPtr job);
-    /// Jobs that own a pod or a service and are in no cache. The caches of jobs and pods are not of
-    /// one moment: only the API can say that one is gone.
+    /// Jobs that own a pod or a service and are in no cache. The caches of jobs and pods are not
+    /// from the same moment: only the API can say that a job is gone.
     std::vector<JobRecord> missing_owners() const;
     std::vector<Refused> refused() const;
 
@@ -82,7 +82,7 @@ class JobCaches {
   private:
     /// Everything of one resource.
     struct Kind {
-        const jobs::JobKind* kind = nullptr;  ///< the version that it is read in
+        const jobs::JobKind* kind = nullptr;  ///< the version in which it is read
         std::unique_ptr<kube::Informer<JobPtr>> informer;
     };
 

@@ -17,7 +17,7 @@ enum class CleanPolicy : std::uint8_t { kNone, kRunning, kAll };
 
 /// What decisions read of one replica type.
 struct TypeFacts {
-    std::uint8_t type = 0;  ///< place in JobKind::replica_types
+    std::uint8_t type = 0;  ///< index into JobKind::replica_types
     RestartPolicy policy = RestartPolicy::kNever;
     std::int32_t wanted = 0;
     /// The type whose pods must all be ready before one of this type is made.
@@ -25,11 +25,11 @@ struct TypeFacts {
     bool restarts_all = false;  ///< a failure of this type restarts the whole job
 };
 
-/// What decisions read of a job's spec. A job's templates are most of its bytes and are read only
+/// What decisions read of a job's spec. A job's templates are most of its bytes and are needed only
 /// to make pods, so they are not here.
 struct JobFacts {
     const jobs::JobKind* kind = nullptr;
-    std::vector<TypeFacts> types;  ///< in the kind's order; those that the spec has
+    std::vector<TypeFacts> types;  ///< those in the spec, in the kind's order
     jobs::SuccessPolicy success_policy;
     CleanPolicy clean = CleanPolicy::kNone;
     bool suspend = false;
@@ -47,7 +47,7 @@ struct JobFacts {
 };
 using FactsPtr = std::shared_ptr<const JobFacts>;
 
-/// Of a defaulted job.
+/// The facts of a job with defaults.
 JobFacts facts_of(const jobs::Job& job);
 
 }  // namespace muster::operators

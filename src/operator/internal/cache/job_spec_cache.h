@@ -9,19 +9,19 @@
 
 namespace muster::operators {
 
-/// The whole specs of jobs whose pods are about to be made: those that nothing was done for yet,
-/// and those that were read last. The rest are read again when they are wanted: most of a job's
-/// bytes are templates that nobody looks at any more. Thread: one loop.
+/// The complete specs of jobs whose pods are about to be made: jobs for which nothing was done yet,
+/// and those that were read last. Others are read again when needed: most of a job's bytes are
+/// templates that are no longer used. Thread: one loop.
 class JobSpecCache {
   public:
-    /// `most_new`: of jobs that nothing was done for; one more counts as any other.
+    /// `most_new`: how many jobs for which nothing was done yet; any further one counts as old.
     JobSpecCache(std::size_t capacity, std::size_t most_new)
         : capacity_(capacity), most_new_(most_new) {}
 
-    /// `is_new`: nothing was done for it. It is kept until it comes as no longer new.
+    /// `is_new`: nothing was done for it yet. It is kept until it is put as not new.
     void put(const JobUid& uid, std::int64_t generation, std::shared_ptr<const jobs::Job> job,
              bool is_new);
-    /// Null when it is not known, or only of another generation.
+    /// Null if it is not known, or only in another generation.
     std::shared_ptr<const jobs::Job> find(const JobUid& uid, std::int64_t generation);
     void forget(const JobUid& uid);
 

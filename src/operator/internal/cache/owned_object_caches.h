@@ -14,11 +14,11 @@
 
 namespace muster::operators {
 
-/// Caches of all owned objects, one watch for each type that one of the kinds owns; none without
-/// such a kind. Thread: one loop.
+/// Caches of all owned objects, with one watch for each type that any of the kinds owns. Thread:
+/// one loop.
 class OwnedObjectCaches {
   public:
-    /// Called with each state of an owned object, before and after.
+    /// Called for each change of an owned object, with the states before and after.
     using Changed = std::function<void(const OwnedObjectRecord&)>;
 
     OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
@@ -28,7 +28,7 @@ class OwnedObjectCaches {
     void start(TaskGroup& tasks);
     Task<void> wait_synced();
 
-    /// Null when there is none, or it carries no job's label.
+    /// Null if there is none, or it has no job's label.
     OwnedObjectPtr find(const kube::ResourceType& type, const std::string& namespace_,
                         const std::string& name) const;
 

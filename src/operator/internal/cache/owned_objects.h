@@ -15,10 +15,10 @@ struct OwnedObjectRecord {
     std::string uid;
     std::string owner_kind;
     std::string owner_name;
-    JobUid owner_uid;  ///< empty: nobody controls it
+    JobUid owner_uid;  ///< empty if it has no controller
     bool deleting = false;
-    std::string phase = {};  ///< of its status, where it has one
-    /// All but apiVersion, kind, metadata and status; of a Secret's data the keys alone.
+    std::string phase = {};  ///< of its status, if it has one
+    /// Everything but apiVersion, kind, metadata and status; of a Secret's data only the keys.
     json::object content;
 
     friend bool operator==(const OwnedObjectRecord&, const OwnedObjectRecord&) = default;
@@ -27,15 +27,15 @@ using OwnedObjectPtr = std::shared_ptr<const OwnedObjectRecord>;
 
 OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const json::value& object);
 
-/// True when what is there is not what there is to be: one of the places that are kept differs, or
-/// one that is made once is missing or an empty text.
+/// Whether an object is not as it should be: one of the maintained paths differs, or one that is
+/// made once is missing or empty.
 bool differs(const json::object& content, const jobs::OwnedObject& wanted);
 
-/// "belongs to PyTorchJob demo (uid 7)": who owns the object that has a name we want.
+/// "belongs to PyTorchJob demo (uid 7)": the owner of an object whose name we want.
 std::string owner_text(const kube::ObjectMeta& metadata);
 
-/// `object` with the places that are kept as they are to be, and those that are made once from
-/// `wanted` where they were missing.
+/// `object` with the maintained paths corrected, and with those that are made once taken from
+/// `wanted` if they were missing.
 json::object corrected(json::object object, const jobs::OwnedObject& wanted);
 
 }  // namespace muster::operators

@@ -7,7 +7,7 @@
 namespace muster::operators {
 
 /// A job's status as its JSON text, which takes a third of the wire struct's bytes. One is kept for
-/// each job that exists, while only the few that are looked at are unpacked.
+/// each existing job, while only the few that are being reconciled are unpacked.
 class PackedStatus {
   public:
     PackedStatus() = default;

@@ -16,14 +16,14 @@
 
 namespace muster::operators {
 
-/// What is at one replica's place.
+/// The pod and service at one replica's place, and its history.
 struct Slot {
     PodPtr pod;  ///< the one that counts, if there are several
     ServicePtr service;
-    /// Further pods of the same replica: somebody else made them, for our names are deterministic.
+    /// Further pods of the same replica. They are not ours, as our names are deterministic.
     std::unique_ptr<std::vector<PodPtr>> others;
-    /// Restarts of this replica that its pod does not account for; below zero where another replica
-    /// carries those that the pod tells of.
+    /// Restarts of this replica that its pod does not account for; negative if another replica
+    /// carries those that the pod accounts for.
     std::int32_t carried = 0;
     bool creating_pod = false;
     bool creating_service = false;
@@ -32,7 +32,7 @@ struct Slot {
 
     bool empty() const { return !pod && !service; }
     bool holds(const std::string& uid) const;
-    /// A pod that has not ended.
+    /// Whether this pod is here and has not ended.
     bool has_alive(const std::string& uid) const;
 };
 
@@ -43,17 +43,17 @@ struct Expectations {
     struct PendingDeletion {
         Instant until;
         SlotId slot;
-        bool alive = false;  ///< it had not ended then, so its end is our doing
+        bool alive = false;  ///< it had not ended then, so we caused its end
     };
     std::unordered_map<std::string, PendingDeletion> deletions;  ///< by uid
-    Instant earliest = Instant::max();  ///< at most the earliest deadline in it
+    Instant earliest = Instant::max();  ///< not later than the earliest deadline in it
 
     bool empty() const { return pods.empty() && services.empty() && deletions.empty(); }
 };
 
-/// What of a job decides how its pods count.
+/// What decides how the pods of a job are counted.
 struct CountingRules {
-    FactsPtr facts;  ///< null: the job is not known
+    FactsPtr facts;  ///< null if the job is not known
     std::int32_t generation = 0;
     bool paused = false;
 
@@ -62,39 +62,40 @@ struct CountingRules {
     RestartRules restart_rules(const PodRecord& pod, const TypeFacts& type) const;
 };
 
-/// The pods and services of one replica type, summed up: what a plan reads. All sets are of slots
-/// that the spec wants, unless they say otherwise.
+/// The totals of the pods and services of one replica type, which a plan reads. All sets contain
+/// only slots that the spec wants, unless noted.
 struct ReplicaTotals {
     std::int32_t active = 0;
-    std::int32_t ready = 0;  ///< of those that are active
+    std::int32_t ready = 0;  ///< of the active ones
     std::int32_t failed = 0;
     std::int32_t lost = 0;       ///< failed for good
-    std::int32_t replacing = 0;  ///< failed, and to be made again
-    std::int32_t lapsed = 0;     ///< failed in the current generation, and all restart for it
-    std::int32_t outdated = 0;   ///< pods of an older generation, on their way out or not
+    std::int32_t replacing = 0;  ///< failed, and to be replaced
+    std::int32_t lapsed = 0;     ///< failed in the current generation, so that all restart
+    std::int32_t outdated = 0;   ///< pods of an older generation, being deleted or not
     std::int32_t restarts = 0;
-    std::int32_t pods = 0;  ///< of all slots, wanted or not
+    std::int32_t pods = 0;  ///< in all slots, wanted or not
     IndexSet succeeded;
-    IndexSet vacant;    ///< no pod, and none being created
-    IndexSet unserved;  ///< no service, and none being created
-    IndexSet replace;   ///< a failed pod that is to go and was not asked to
-    // Of all slots, wanted or not:
-    IndexSet held;     ///< something is there that was not asked to go
+    IndexSet vacant;    ///< no pod, and none is being created
+    IndexSet unserved;  ///< no service, and none is being created
+    IndexSet replace;   ///< a failed pod that is to be deleted and has not been yet
+    // In all slots, wanted or not:
+    IndexSet held;     ///< has an object that was not asked to go
     IndexSet surplus;  ///< held, and not wanted
     IndexSet doubled;  ///< more than one pod
 
     friend bool operator==(const ReplicaTotals&, const ReplicaTotals&) = default;
 };
 
-/// It goes, or was asked to. `expectations` may be null.
+/// It is being deleted, or its deletion was requested. `expectations` may be null.
 bool is_going(const DependentRecord& object, const Expectations* expectations);
-/// We asked it to go before it had ended: however it ends, that says nothing of its replica.
+/// We requested its deletion before it had ended: however it ends, that says nothing about its
+/// replica.
 bool was_stopped(const PodRecord& pod, const Expectations* expectations);
 /// It ran, so that a deletion stopped it.
 bool has_run(const PodRecord& pod);
 
-/// What one slot adds to the sums of its type, or takes from them with `sign` -1. A pure function:
-/// what was added is taken away by the same arguments.
+/// What one slot adds to the totals of its type, or with `sign` -1 takes from them. A pure
+/// function: the same arguments take away exactly what they added.
 void add_to(ReplicaTotals& totals, const CountingRules& rules, const Expectations* expectations,
             SlotId id, const Slot& slot, int sign);
 

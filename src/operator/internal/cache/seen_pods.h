@@ -7,10 +7,10 @@
 
 namespace muster::operators {
 
-/// The pods of wanted replicas that run, in the order of type and index.
+/// The running pods of wanted replicas, in the order of type and index.
 std::vector<jobs::SeenPod> seen_pods(const JobFacts& facts, const Dependents& dependents);
 
-/// Whether a change of a pod (null: there is none) is one of what seen_pods() gives.
+/// Whether a change of a pod (null: it does not exist) changes the result of seen_pods().
 bool shows_otherwise(const PodPtr* before, const PodPtr* after);
 
 }  // namespace muster::operators

@@ -13,8 +13,8 @@ namespace muster::operators {
 /// "PyTorchJob/default/demo": one work queue serves all kinds.
 std::string queue_key(std::string_view kind, std::string_view namespace_, std::string_view name);
 
-/// Pods and services that no controller has and whose labels name a job: they are to be adopted.
-/// By uid, so that their order tells nothing of the past.
+/// Pods and services that have no controller and whose labels name a job: they are to be adopted.
+/// Ordered by uid, so that the order tells nothing of the past.
 struct Orphans {
     std::vector<PodPtr> pods;
     std::vector<ServicePtr> services;
@@ -25,20 +25,20 @@ struct Orphans {
 
 /// All pods and services by the uid of the job that controls them, so that an event costs a lookup
 /// and not a walk; those without a controller by the key of the job that they name. Knows nothing
-/// of jobs: dependents may come before their job and outlive it. Thread: one loop.
+/// of jobs: dependents may appear before their job and outlive it. Thread: one loop.
 class Table {
   public:
-    /// Pods that share no owner with their former state move. A null `after` removes.
+    /// Moves a pod whose owner has changed. A null `after` removes it.
     void apply(const PodPtr* before, const PodPtr* after) { apply_any(before, after); }
     void apply(const ServicePtr* before, const ServicePtr* after) { apply_any(before, after); }
 
-    /// The reference holds until the job is forgotten.
+    /// The reference is valid until the job is forgotten.
     Dependents& of(const JobUid& job_uid) { return by_owner_[job_uid]; }
-    /// Null when it has none and none was asked for.
+    /// Null if the job has none and none was requested.
     const Dependents* find(const JobUid& job_uid) const;
-    /// One of a job's owned objects is not as it was.
+    /// One of a job's owned objects has changed.
     void owned_object_changed(const JobUid& job_uid);
-    /// For a job that does not exist any more.
+    /// For a job that no longer exists.
     void forget(const JobUid& job_uid);
     const Orphans& orphans_of(const std::string& key) const;
 

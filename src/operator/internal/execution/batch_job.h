@@ -10,17 +10,17 @@
 
 namespace muster::operators {
 
-/// What stands in the way of a replica of ReplicaType::had_batch_job.
+/// What blocks a replica of ReplicaType::had_batch_job.
 enum class BatchJob : std::uint8_t {
     kNone,
-    kForeign,  ///< it is not of this job
-    kEnds,     ///< it was told to go, or goes
+    kForeign,  ///< it does not belong to this job
+    kEnds,     ///< it was told to go, or is being deleted
 };
 
-/// Has a batch Job go that an operator before this one made for `job`
-/// (mpi-operator v0.8, pkg/controller/mpi_job_controller.go, newLauncherJob). With
-/// Propagation::kOrphan its pods stay and are nobody's; with kForeground they go first. Kubernetes
-/// takes a moment for either, so it may be asked again.
+/// Deletes a batch Job that an earlier operator made for `job` (mpi-operator v0.8,
+/// pkg/controller/mpi_job_controller.go, newLauncherJob). With Propagation::kOrphan its pods stay
+/// and have no owner; with kForeground they are deleted first. Kubernetes takes a moment for
+/// either, so this may be called again.
 Task<Result<BatchJob>> end_batch_job(kube::Client& client, const JobRecord& job, std::string name,
                                      kube::Propagation propagation);
 

@@ -12,8 +12,8 @@
 
 namespace muster::operators {
 
-/// One object that a job leaves behind, exactly as we last saw it: were it given to somebody else
-/// since, its resourceVersion would differ.
+/// One object that a job leaves behind, exactly as we last saw it: if it has been given to another
+/// owner since, its resourceVersion differs.
 struct RemainingDependent {
     bool is_pod = true;
     std::string name;
@@ -23,26 +23,27 @@ struct RemainingDependent {
     friend bool operator==(const RemainingDependent&, const RemainingDependent&) = default;
 };
 
-/// The pods of a job that are not on their way out; its services once no pod is left: what holds
-/// machines goes first, and pods that end find each other until then. Pure.
+/// The pods of a job that are not being deleted; its services once no pod is left: objects that
+/// hold resources go first, and pods that are ending can find each other until then. Pure.
 std::vector<RemainingDependent> remaining_dependents(const jobs::JobKind& kind,
                                                      const Dependents& dependents);
 
 /// Deletes what jobs leave behind when they are deleted, many at a time: a cluster's garbage
-/// collector, which does the same in the end, takes a tenth of a second for each. Nothing that was
-/// orphaned is touched: the server refuses a deletion of what has changed since, and its owner was
-/// taken away before the job went.
+/// collector, which does the same in the end, takes a tenth of a second for each. Orphaned objects
+/// are not touched: the server refuses the deletion of an object that has changed since, and the
+/// owner of an orphan was removed before the job was.
 ///
-/// Refers to all that it is made with. Thread: one loop.
+/// Refers to all its arguments. Thread: one loop.
 class CascadingDeleter {
   public:
     CascadingDeleter(kube::Client& client, TaskGroup& tasks, Table& table, int parallel);
 
-    /// The job is gone, or goes when its dependents have gone.
+    /// The job is gone, or will be when its dependents are gone.
     void add(const std::string& key, const JobRecord& job);
-    /// The same where nobody saw the job go: asks the API. True when it is gone.
+    /// The same if the deletion was not seen: asks the API. True if the job is gone.
     Task<bool> add_if_gone(std::string key, JobRecord job);
-    /// Deletes what those of this key still have. False: something failed and wants another try.
+    /// Deletes what is left of the jobs with this key. False: something failed and has to be tried
+    /// again.
     Task<bool> reconcile(std::string key);
 
   private:
@@ -51,7 +52,7 @@ class CascadingDeleter {
         std::string namespace_;
         std::string name;
         JobUid uid;
-        std::unordered_set<std::string> asked = {};  ///< uids of what was asked to go
+        std::unordered_set<std::string> asked = {};  ///< uids whose deletion was requested
     };
 
     Task<void> remove(std::shared_ptr<DeletedJob> gone, RemainingDependent object,

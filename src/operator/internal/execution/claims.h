@@ -9,10 +9,11 @@
 
 namespace muster::operators {
 
-/// Carries out what a plan says of whose is what: adopts, releases, and has batch Jobs let go of
-/// pods, `parallel` requests at a time. What fails is told by the context.
+/// Carries out the ownership changes of a plan: adopts, releases, and has batch Jobs release their
+/// pods, with `parallel` requests at a time. Failures are reported through the context.
 ///
-/// Nothing is adopted for a job that is gone or goes: the API is asked, not the cache.
+/// Nothing is adopted for a job that is gone or being deleted; for that the API is asked, not the
+/// cache.
 Task<void> claim(std::shared_ptr<WriteContext> context, Plan plan, TaskGroup& tasks, int parallel);
 
 }  // namespace muster::operators

@@ -21,11 +21,11 @@ namespace muster::operators {
 class IntegrationCaches;
 class OwnedObjectCaches;
 
-/// Carries out plans. Creations and the status go out together, deletions after the status; every
-/// creation has a deterministic name and every deletion a uid, so that repeating one that was
-/// cut off anywhere does no harm. Failures become events, a log line and `complete = false`.
-/// With `announce_gangs` each pod says how many of its job start together. `owned_objects` and
-/// `integrations`: where to look before writing one; null where there are none.
+/// Carries out plans. Creations and the status are sent together, deletions after the status; every
+/// creation has a deterministic name and every deletion a uid, so that repeating an interrupted
+/// execution does no harm. Failures become events, a log line and `complete = false`. With
+/// `announce_gangs` each pod says how many pods of its job start together. `owned_objects` and
+/// `integrations` are caches to consult before writing one; may be null.
 class Executor {
   public:
     Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
@@ -33,8 +33,8 @@ class Executor {
              const IntegrationCaches* integrations = nullptr);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
-    /// `status_version`: the job's resourceVersion that the plan's status was made from. `enough`
-    /// is asked before each creation and deletion: once it is true, nothing more is begun.
+    /// `status_version`: the job's resourceVersion on which the plan's status is based. `enough` is
+    /// called before each creation and deletion; once it returns true, nothing more is begun.
     Task<Execution> execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                             std::string status_version, Plan plan, kube::EventRecorder& recorder,
                             std::function<bool()> enough = nullptr);

@@ -8,14 +8,15 @@
 
 namespace muster::operators {
 
-/// Makes one owned object, or writes it again where it differs; true when it was made. `known`: as
-/// a cache has it, which need not be asked for; null where none does.
+/// Makes one owned object, or corrects it if it differs; true if it was made. `known` is its state
+/// in a cache, which saves a request; null if no cache has it.
 ///
-/// One without the job's label, which no cache has, gets it: upstream's operators give it to none.
+/// An object without the job's label, which no cache has, gets the label: upstream's operators set
+/// it on none.
 ///
-/// Nothing that another owner controls is touched: that is kAlreadyExists, with a message for
-/// people that names the object. What is on its way and wants another try is kConflict. The client
-/// outlives the call.
+/// An object that another owner controls is not touched: that is kAlreadyExists, with a message for
+/// people that names the object. kConflict means that something is in progress and has to be tried
+/// again. The client outlives the call.
 Task<Result<bool>> ensure_owned_object(kube::Client& client, OwnedObjectPtr known,
                                        std::shared_ptr<const jobs::Job> job,
                                        jobs::OwnedObject wanted);

@@ -8,14 +8,14 @@
 
 namespace muster::operators {
 
-/// Begins one request. The task is made when its turn comes: thousands that wait would each hold
-/// all that a request needs.
+/// Begins one request. The task is made only when its turn comes: otherwise thousands of waiting
+/// tasks would each hold everything that a request needs.
 using Write = std::function<Task<void>()>;
 
-/// Runs `writes` at most `parallel` at a time, begun in their order, and returns when all that were
-/// begun are done: true if that is all. `enough` is asked before each; once it is true no other is
-/// begun. The tasks belong to `tasks`, which must outlive them: when the waiter is cancelled, the
-/// group's end is theirs too. No write may throw anything but operation_aborted.
+/// Runs `writes`, at most `parallel` at a time, started in order, and returns when all that were
+/// started are done; true if that is all of them. `enough` is called before each; once it returns
+/// true no other is started. The tasks belong to `tasks`, which must outlive them: if the caller is
+/// cancelled, they end with the group. No write may throw anything but operation_aborted.
 Task<bool> run_writes(TaskGroup& tasks, std::vector<Write> writes, int parallel,
                       std::function<bool()> enough = nullptr);
 

@@ -15,16 +15,16 @@ namespace muster::operators {
 
 /// How an execution ended.
 struct Execution {
-    bool complete = true;   ///< false: something failed and wants another try
-    bool cut = false;       ///< `enough` was true before the end of the plan
+    bool complete = true;   ///< false: something failed and has to be tried again
+    bool cut = false;       ///< `enough` returned true before the end of the plan
     bool made_any = false;  ///< a pod or service
     bool status_written = false;
     bool job_removed = false;
-    std::string resource_version;  ///< of the job, that the status made
+    std::string resource_version;  ///< of the job, after its status was written
 };
 
-/// What the writes of one execution share, and how they tell what became of them. Each holds
-/// it, so that it outlives an execution that was cancelled. Thread: the executor's loop.
+/// What the writes of one execution share, and how they report results. Each write holds it, so
+/// that it outlives an execution that was cancelled. Thread: the executor's loop.
 struct WriteContext {
     kube::Client client;  ///< of the job's own flow
     JobPtr record;
@@ -36,8 +36,8 @@ struct WriteContext {
     std::vector<std::string> created_pods = {};
     std::vector<std::string> created_services = {};
     bool owned_objects_ensured = true;        ///< each owned object is as it should be
-    bool pods_must_wait = false;              ///< one of these is needed by pods
-    std::set<std::string> obstructions = {};  ///< what is there of somebody else
+    bool pods_must_wait = false;              ///< pods need one that is not
+    std::set<std::string> obstructions = {};  ///< objects of other owners that are in the way
 
     const std::string& ns() const { return record->namespace_; }
     const JobUid& job_uid() const { return record->uid; }
@@ -45,10 +45,10 @@ struct WriteContext {
     std::string name_of(SlotId slot) const;
 
     void tell(kube::EventType type, std::string reason, std::string message);
-    /// An event each; of many one for all, which is easier to read than a thousand and costs the
-    /// API server one write.
+    /// One event for each; for many a single one, which is easier to read than a thousand and costs
+    /// the API server one write.
     void tell_created(std::string_view what, const std::vector<std::string>& names);
-    /// Of a request that did not do what it should; most also tell an event.
+    /// Reports a request that failed; most failures also lead to an event.
     void fail(std::string_view what, std::string_view name, const Error& error);
     void fail_and_tell(std::string_view what, std::string_view name, const Error& error,
                        std::string reason, std::string_view event);

@@ -2,14 +2,13 @@
 
 #include "jobs/kind.h"
 
-// Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), which works through the job's scale
-// subresource.
+// Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), which acts on the job's scale subresource.
 
 namespace muster::operators::autoscaler {
 
 extern const kube::ResourceType kType;
 
-/// Of a job whose elasticity has metrics.
+/// For a job whose elasticity has metrics.
 jobs::OwnedObject autoscaler(const jobs::Job& job, const jobs::Elasticity& elasticity);
 
 }  // namespace muster::operators::autoscaler

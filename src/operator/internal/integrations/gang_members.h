@@ -13,13 +13,13 @@ namespace muster::operators {
 /// The cluster's PriorityClasses.
 struct Priorities {
     std::map<std::string, std::int32_t> values;
-    std::int32_t of_others = 0;  ///< of pods that name none: the class that is the default
+    std::int32_t of_others = 0;  ///< of pods that name no class: that of the default class
 
-    /// 0 for a class that there is not.
+    /// 0 for a class that does not exist.
     std::int32_t of(const std::string& class_name) const;
 };
 
-/// True where the values of PriorityClasses decide which pods the gang is made of.
+/// Whether the values of PriorityClasses decide which pods the gang consists of.
 bool depends_on_priorities(const jobs::Job& job);
 
 struct GangMembers {
@@ -29,13 +29,14 @@ struct GangMembers {
     friend bool operator==(const GangMembers&, const GangMembers&) = default;
 };
 
-/// The `size` pods that a job starts with: those of the types of the highest priority first, and
-/// of equal ones in the kind's order. (training-operator pkg/controller.v1/common/scheduling.go,
-/// where equal ones come in the order of a map and the classes are never found, issue 1825.)
+/// The `size` pods that a job starts with: those of the types with the highest priority first, and
+/// at equal priority in the kind's order. (training-operator
+/// pkg/controller.v1/common/scheduling.go, where equal ones come in the order of a map and the
+/// classes are never found, issue 1825.)
 std::vector<GangMembers> gang_members(const jobs::Job& job, std::int32_t size,
                                       const Priorities& priorities);
 
-/// What they need together; schedulingPolicy.minResources where it is given.
+/// What they need together, or schedulingPolicy.minResources if given.
 Amounts min_resources(const jobs::Job& job, const Priorities& priorities);
 
 }  // namespace muster::operators

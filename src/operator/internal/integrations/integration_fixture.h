@@ -10,8 +10,8 @@
 
 namespace muster::operators {
 
-/// A job of any kind from its spec, as an operator has it that was started with this gang scheduler
-/// on a cluster. Its uid is "u".
+/// A job of any kind from its spec, as seen by an operator on a cluster that was started with this
+/// gang scheduler. Its uid is "u".
 inline jobs::Job integrated_job(const std::string& version, const std::string& kind,
                                 std::string_view spec, const std::string& gang_scheduler,
                                 json::object annotations = {}) {
@@ -40,7 +40,7 @@ inline jobs::Job integrated_job(std::string_view spec, const std::string& gang_s
     return integrated_job("v1", "PyTorchJob", spec, gang_scheduler, std::move(annotations));
 }
 
-/// A replica of a PyTorchJob: `rest` is what its pod spec has beside the container.
+/// A replica of a PyTorchJob; `rest` is what its pod spec has in addition to the container.
 inline std::string replica(int count, std::string_view resources, std::string_view rest = "") {
     std::string text = R"({"replicas":)" + std::to_string(count) +
                        R"(,"template":{"spec":{"containers":[{"name":"pytorch","image":"i")";

@@ -5,8 +5,8 @@
 
 namespace muster::operators {
 
-/// What the PodGroups of all schedulers have: the job's name and annotations, minMember and
-/// minResources. The scheduler's own file adds the rest.
+/// The common part of the PodGroups of all schedulers: the job's name and annotations, minMember
+/// and minResources. The scheduler's own file adds the rest.
 jobs::OwnedObject pod_group(const jobs::Job& job, kube::ResourceType type,
                             const Priorities& priorities);
 

@@ -13,8 +13,8 @@ extern const kube::ResourceType kPodGroups;
 
 jobs::OwnedObject pod_group(const jobs::Job& job, const Priorities& priorities);
 
-/// Whether a PodGroup of this `status.phase` may have its pods: Volcano first looks for room in the
-/// queue.
+/// Whether a PodGroup with this `status.phase` may have its pods: Volcano first looks for room in
+/// the queue.
 bool admits(std::string_view phase);
 
 void mark(const jobs::Job& job, const jobs::ReplicaId& replica, kube::Pod& pod);

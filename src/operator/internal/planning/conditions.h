@@ -13,8 +13,8 @@ inline constexpr std::string_view kCreated = "Created";
 inline constexpr std::string_view kRunning = "Running";
 inline constexpr std::string_view kRestarting = "Restarting";
 inline constexpr std::string_view kSuspended = "Suspended";
-/// An object of somebody else's has a name that the job needs, or the cluster lacks a type of
-/// object that it needs. This and Queued go with what they tell of.
+/// An object of another owner has a name that the job needs, or the cluster lacks a type of object
+/// that it needs. This condition and Queued are removed with their causes.
 inline constexpr std::string_view kBlocked = "Blocked";
 /// The pods are not made yet because the gang's scheduler has not admitted it.
 inline constexpr std::string_view kQueued = "Queued";
@@ -36,7 +36,7 @@ struct ConditionChange {
 /// - a changed condition moves to the end, which is what the State column prints;
 /// - Running and Restarting exclude each other; Succeeded and Failed turn Running false in place.
 ///
-/// True when the status changed.
+/// True if the status changed.
 bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallTime now);
 
 void remove_condition(jobs::JobStatus& status, std::string_view type);

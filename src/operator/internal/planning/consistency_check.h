@@ -7,8 +7,8 @@
 
 namespace muster::operators {
 
-/// What differs between dependents and orphans that were kept event by event and the same made at
-/// once from all that the caches show, or between the plans for them. Empty: nothing.
+/// The differences between dependents and orphans that were maintained event by event and the same
+/// recomputed from everything that the caches show, or between the plans for them. Empty: none.
 std::string inconsistencies(const JobRecord& job, const jobs::JobStatus& status,
                             const Dependents& dependents, const Orphans& orphans, WallTime now,
                             const std::unordered_map<std::string, PodPtr>& pods,

@@ -9,8 +9,8 @@
 
 namespace muster::operators {
 
-/// A job's status while a plan is made, and what will be told about how it came to be. Reasons
-/// begin with the kind, as upstream's do.
+/// A job's status while a plan is made, and the events that explain it. Reasons begin with the
+/// kind, as upstream's do.
 struct Draft {
     const JobRecord& job;
     jobs::JobStatus status;
@@ -18,7 +18,7 @@ struct Draft {
     WallTime now;
 
     const std::string& kind() const { return job.kind->resource.kind; }
-    /// True when the status changed.
+    /// True if the status changed.
     bool set(std::string_view condition, bool value, std::string_view suffix, std::string message);
     void tell(kube::EventType type, std::string_view suffix, std::string message);
 };

@@ -9,27 +9,27 @@
 
 namespace muster::operators {
 
-/// What the replicas of one type show.
+/// The state of the replicas of one type.
 struct ReplicaTypeState {
     const TypeFacts& facts;
     const std::string& name;
     const ReplicaTotals& totals;
     jobs::ReplicaCounts counts;
-    IndexSet done;  ///< replicas that have succeeded, whether their pods are still there or not
+    IndexSet done;  ///< succeeded replicas, whether their pods still exist or not
     std::int32_t restarts = 0;
-    bool waits = false;  ///< for the type that it starts after: no pod of it is made yet
+    bool waits = false;  ///< for the type that it starts after: none of its pods is made yet
     bool newly = false;  ///< the removal of a failed pod begins now
 };
 
-/// How the job stands after a look at its replicas.
+/// What a look at a job's replicas says about it.
 enum class JobOutcome {
     kContinues,
-    kFinished,       ///< succeeded or failed, as the draft says
+    kFinished,       ///< succeeded or failed; the draft says which
     kNewGeneration,  ///< all of its pods restart together
 };
 
-/// `before`: the status as it was. The draft gets its replica statuses and conditions, and its
-/// completion time when the job is over. `requeue_at`: when the outcome changes by itself.
+/// `before`: the previous status. The draft gets the replica statuses and conditions, and a
+/// completion time if the job is over. `requeue_at`: when the outcome changes without any event.
 JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
                     Draft& draft, std::optional<WallTime>& requeue_at);
 

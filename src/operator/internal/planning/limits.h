@@ -12,36 +12,36 @@
 
 namespace muster::operators {
 
-// The limits that a job may set itself, each as a question over plain values.
+// The limits that a job may set itself, each as a function of plain values.
 
-/// Upstream's rule, which has no place for a last restart: the one that reaches the limit is one
-/// too many, and with a limit of 0 the first (training-operator pkg/core/job.go,
+/// Upstream's rule, which leaves no room for a last restart: the one that reaches the limit is one
+/// too many, and with a limit of 0 it is the first (training-operator pkg/core/job.go,
 /// PastBackoffLimit).
 bool past_backoff_limit(std::optional<std::int32_t> limit, std::int32_t restarts);
 
-/// When the job has been active for too long; nothing without a limit, or before it began.
+/// When the job has been active for too long; nothing without a limit or before it began.
 std::optional<WallTime> deadline_of(const JobFacts& facts, const jobs::JobStatus& status);
 
-/// When a finished job is deleted; nothing without a TTL, and while it is suspended (upstream, from
+/// When a finished job is deleted; nothing without a TTL or while it is suspended (upstream, from
 /// 1.8.1 on).
 std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& status);
 
-// A group whose pods fail again and again is made again after a pause, as a kubelet pauses between
-// two starts of a container: none the first time, then 10 s, and twice as long each time up to 5
-// minutes. Once it has kept up for 10 minutes, the next restart is a first one.
+// A group whose pods fail again and again is restarted after a pause, as a kubelet pauses between
+// two starts of a container: none the first time, then 10 s, doubled each time up to 5 minutes. If
+// it runs for 10 minutes, the next restart counts as a first one.
 
-/// How many group restarts there are in a row with one that happens now.
+/// How many group restarts in a row there are, including one that happens now.
 std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now);
-/// How long the last of so many is waited with.
+/// The pause before the last of that many restarts in a row.
 std::chrono::seconds pause_before_restart(std::int32_t in_a_row);
-/// When the pods of the last group restart may be made; nothing when that is over.
+/// When the pods of the last group restart may be made; nothing if that has passed.
 std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now);
 
 /// Messages of the Failed condition.
 std::string backoff_message(std::string_view job_name);
 std::string deadline_message(std::string_view job_name);
-/// True when a limit ended the job: then what still runs is stopped. The message is all that the
-/// status has to tell it by.
+/// Whether a limit ended the job; then everything that still runs is stopped. Only the message in
+/// the status tells that.
 bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name);
 
 }  // namespace muster::operators

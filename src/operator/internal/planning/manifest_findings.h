@@ -9,12 +9,13 @@
 
 namespace muster::operators {
 
-/// What is told when a job begins: what of its manifest has no effect, is deprecated or doubtful.
-/// A template's restartPolicy keeps upstream's reason.
+/// The events when a job begins about fields of its manifest that have no effect, are deprecated or
+/// doubtful. A template's restartPolicy keeps upstream's reason.
 std::vector<JobEvent> warning_events(const std::vector<Cause>& warnings);
 
-/// The plan for a job that can't be run: Failed, with the reason. A job that already started goes
-/// on as it is, for an edit must not kill it; the event says that the edit is not in effect.
+/// The plan for a job that can't be run: Failed, with the reason. A job that already started
+/// continues as it is, since an edit must not kill it; an event says that the edit is not in
+/// effect.
 Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const Error& why,
                   WallTime now);
 

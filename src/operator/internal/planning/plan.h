@@ -19,7 +19,7 @@ struct PodCreation {
     friend bool operator==(const PodCreation&, const PodCreation&) = default;
 };
 
-/// One object that has to go, and exactly that one: a successor of the same name has another uid.
+/// One object to delete, and only this one: a successor of the same name has another uid.
 struct Deletion {
     std::string name;
     std::string uid;
@@ -43,13 +43,13 @@ struct IntegrationDeletion {
     friend bool operator==(const IntegrationDeletion&, const IntegrationDeletion&) = default;
 };
 
-/// What one reconciliation of a job does. The executor writes creations and the status at once, and
+/// What one reconciliation of a job does. The executor writes creations and the status first, and
 /// deletions only after the status, so that what a deleted pod has shown is never lost.
 struct Plan {
-    /// The owned objects are compared, and written where they differ, before anything else; no pod
+    /// The owned objects are compared, and corrected if they differ, before anything else; no pod
     /// is made without them.
     bool ensure_owned_objects = false;
-    /// The job's objects for other programs are among the owned objects.
+    /// The job's objects for other programs, which are among the owned objects.
     std::vector<IntegrationType> ensure_integrations = {};
     std::vector<IntegrationDeletion> delete_integrations = {};
     std::vector<PodCreation> create_pods = {};
@@ -60,16 +60,16 @@ struct Plan {
     std::vector<Claim> adopt_services = {};
     std::vector<Claim> release_pods = {};
     std::vector<Claim> release_services = {};
-    /// Their batch Jobs have to let go of their pods.
+    /// Replicas whose batch Jobs have to release their pods.
     std::set<SlotId> end_batch_jobs_of = {};
     bool delete_job = false;
-    std::optional<jobs::JobStatus> status = std::nullopt;  ///< unset: as it is
-    /// The status differs in how many pods are in which state and in nothing else: it may wait a
-    /// little for more of the same.
+    std::optional<jobs::JobStatus> status = std::nullopt;  ///< unset: no change
+    /// The status changes only in how many pods are in which state: it may wait a little for
+    /// further changes of this kind.
     bool only_counts = false;
-    std::vector<JobEvent> events = {};  ///< told once the status is written
-    bool more = false;                  ///< a plan does so much; the next one does the rest
-    /// When the answer changes though nothing else does: a deadline, the end of a TTL.
+    std::vector<JobEvent> events = {};  ///< to be sent once the status is written
+    bool more = false;                  ///< a plan has a limited size; the next one does the rest
+    /// When the plan changes without any event: a deadline, the end of a TTL.
     std::optional<WallTime> requeue_at = std::nullopt;
 
     friend bool operator==(const Plan&, const Plan&) = default;
@@ -78,7 +78,7 @@ struct Plan {
         return !adopt_pods.empty() || !adopt_services.empty() || !release_pods.empty() ||
                !release_services.empty() || !end_batch_jobs_of.empty();
     }
-    /// True when there is nothing to write.
+    /// Whether there is nothing to write.
     bool empty() const {
         return !ensure_owned_objects && create_pods.empty() && create_services.empty() &&
                delete_pods.empty() && delete_services.empty() && delete_integrations.empty() &&

@@ -9,14 +9,15 @@
 
 namespace muster::operators {
 
-/// Creations and deletions of one plan, so that it has an end; a reconciliation ends earlier when
-/// there is something to tell.
+/// Limit of creations and deletions in one plan, so that it comes to an end; a reconciliation ends
+/// earlier if there is something to report.
 inline constexpr std::size_t kWritesPerPlan = 4000;
 
-/// What a job needs now. `integrations`: what is known of the objects that it may have for them.
-/// `status` is the newest that is known, which may be newer than the job's
-/// own; `dependents` are configured with it and the job's facts, which it has. A pure function;
-/// equal arguments give an equal plan. Costs what there is to do, not what there is.
+/// What a job needs now. `integrations` is what is known of the objects that integrate it with
+/// other programs. `status` is the newest known status, which may be newer than the job's own;
+/// `dependents` are configured with it and with the job's facts, which the job must have. A pure
+/// function: equal arguments give an equal plan. Costs as much as there is to do, not as much as
+/// there is.
 Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
           const Orphans& orphans, WallTime now, const IntegrationState& integrations = {});
 

@@ -9,10 +9,10 @@
 
 namespace muster::operators {
 
-/// What keeps pods from being made.
+/// Why pods may not be made yet.
 struct PodGate {
     enum class Reason : std::uint8_t {
-        kUnknown,  ///< something is still to be read; nothing to tell
+        kUnknown,  ///< something has not been read yet; nothing to report
         kQueued,   ///< the scheduler has not admitted the gang
         kMissing,  ///< the PodGroup can't be made here
     };
@@ -20,7 +20,7 @@ struct PodGate {
     std::string message = {};  ///< for people
 };
 
-/// Nothing where pods may be made as soon as the objects are as they should be.
+/// Nothing if pods may be made as soon as the owned objects are as they should be.
 std::optional<PodGate> pod_gate(const JobRecord& job, const IntegrationState& integrations);
 
 }  // namespace muster::operators

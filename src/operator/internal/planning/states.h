@@ -9,7 +9,7 @@
 
 namespace muster::operators {
 
-/// What a job has come to, in one word; its conditions say more.
+/// The state of a job in one word; its conditions say more.
 enum class JobState : std::uint8_t {
     kNew,  ///< the operator has not written anything yet
     kCreated,
@@ -30,11 +30,11 @@ struct Transition {
     std::string_view when;
 };
 
-/// All of them. Every plan is checked against this table, and docs/states.md is made from it.
+/// All transitions. Every plan is checked against this table, and docs/states.md is made from it.
 std::span<const Transition> transitions();
 
-/// True for a transition of the table, and for no change. A job that is new may have gone through
-/// several states before its first status is written: an operator that died made its pods.
+/// True for a transition of the table, and if there is no change. A new job may have gone through
+/// several states before its first status is written, if an operator that died made its pods.
 bool may_follow(JobState from, JobState to);
 
 /// docs/states.md.

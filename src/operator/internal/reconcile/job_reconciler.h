@@ -22,29 +22,29 @@
 
 namespace muster::operators {
 
-/// Brings one job at a time to what its manifest says: a plan from what the caches show, and its
-/// execution. What it remembers of a job only saves requests and events. Keys are those of the
-/// queue. Refers to all that it is made with. Thread: one loop.
+/// Reconciles one job at a time with its manifest: makes a plan from the caches, and executes it.
+/// Everything that it remembers of a job only saves requests and events. Keys are those of the
+/// queue. Refers to all its arguments. Thread: one loop.
 class JobReconciler {
   public:
     struct Options {
-        /// How long numbers of replicas may be late.
+        /// How long replica counts in the status may be late.
         Duration counts_wait{};
-        /// Ends the process when what was summed up event by event is not what the caches give.
+        /// Ends the process if the incremental totals differ from what the caches give.
         bool check_consistency = false;
-        OperatorObserver* observer = nullptr;  ///< null: nobody listens
+        OperatorObserver* observer = nullptr;  ///< may be null
     };
 
     JobReconciler(JobCaches& caches, Executor& executor, Controller& controller, Clock& clock,
                   Options options,
                   std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders);
 
-    /// False: something failed and wants another try.
+    /// False: something failed and has to be tried again.
     Task<bool> reconcile(std::string key);
 
-    /// As JobCaches tells it. Queues the job, and forgets one that is gone.
+    /// Called by JobCaches. Queues the job, or forgets it if it is gone.
     void job_changed(const std::string& key, const JobPtr* before, const JobPtr* after);
-    /// Tells the people who watch the job what became of its pod.
+    /// Reports what happened to a job's pod, for people who watch the job.
     void pod_changed(const PodPtr* before, const PodRecord& pod);
 
   private:
@@ -52,11 +52,11 @@ class JobReconciler {
     struct Turn {
         std::string key;
         JobPtr job;
-        std::string version;  ///< the revision that the plan's status builds upon
+        std::string version;  ///< the revision on which the plan's status is based
         Plan plan;
         bool status_later = false;  ///< the job's first status was taken out of the plan
     };
-    /// What of a status is still needed when it is written.
+    /// The parts of a status that are needed after it is written.
     struct NewStatus {
         PackedStatus status;
         std::vector<Reached> reached;
@@ -83,11 +83,11 @@ class JobReconciler {
     std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders_;
     PendingStatusWrites pending_;
     StatusCoalescer coalescer_;
-    /// The generation of a job whose edit can't be run and was told.
+    /// The generation of a job whose edit can't be run, once that was reported.
     std::unordered_map<std::string, std::int64_t> warned_edits_;
-    /// Deleted at the end of their TTL; until the watch shows it.
+    /// Deleted at the end of their TTL; kept until the watch shows it.
     std::unordered_set<std::string> removed_;
-    /// Jobs that came while we watched and have not run yet, for the observer.
+    /// Jobs that appeared while we watched and have not run yet, for the observer.
     std::unordered_map<std::string, Instant> seen_new_;
 };
 

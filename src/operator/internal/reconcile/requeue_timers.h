@@ -12,9 +12,10 @@
 
 namespace muster::operators {
 
-/// One time of the calendar per key, at which `requeue` is called with the key. Deadlines are
-/// written down in calendar time, so they follow the calendar clock when it is set: forward at
-/// once, and never early. The group runs the sleepers; the timers outlive it. Thread: one loop.
+/// One calendar time for each key, at which `requeue` is called with the key. Deadlines are stored
+/// in calendar time, so they follow the calendar clock when it is set: if it moves forward they
+/// fire immediately, and they never fire early. The group runs the sleepers; the timers outlive it.
+/// Thread: one loop.
 class RequeueTimers {
   public:
     RequeueTimers(Clock& clock, TaskGroup& tasks, std::function<void(const std::string&)> requeue);
@@ -31,7 +32,7 @@ class RequeueTimers {
     std::function<void(const std::string&)> requeue_;
     std::unordered_map<std::string, WallTime> by_key_;
     std::set<std::pair<WallTime, std::string>> by_time_;
-    std::set<WallTime> armed_;  ///< the times that a sleeper waits for
+    std::set<WallTime> armed_;  ///< the times for which a sleeper waits
 };
 
 }  // namespace muster::operators
