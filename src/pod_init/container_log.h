@@ -10,14 +10,14 @@
 
 namespace muster::pod_init {
 
-/// Writes one container's log in CRI form, and begins a new file when one is full; the oldest goes.
-/// Used inside the pod: plain system calls on a directory that was opened outside.
+/// Writes one container's log in CRI form, and begins a new file when one is full; the oldest is
+/// deleted. Used inside the pod: plain system calls on a directory that was opened outside.
 class ContainerLog {
   public:
     static Result<ContainerLog> open(UniqueFd directory, std::string name, LogLimits limits);
 
     void write(LogStream stream, std::string_view bytes);
-    /// Writes what never got its newline. Says what the log lacks, "" when it is whole.
+    /// Writes a last line without a newline. Returns what the log lacks; "" if it is complete.
     std::string finish();
 
   private:

@@ -10,16 +10,16 @@ namespace muster::pod_init {
 
 enum class LogStream : std::uint8_t { kStdout, kStderr };
 
-/// Turns what a container writes into the lines of a CRI log file:
-/// `<RFC 3339 time> stdout|stderr F|P <text>`, P for a piece of a line that continues. A line is
-/// cut into pieces of 16 KiB, so that no line, however long, needs more memory than that.
+/// Turns a container's output into the lines of a CRI log file: `<RFC 3339 time> stdout|stderr F|P
+/// <text>`, with P for a piece of a line that continues. A line is cut into pieces of 16 KiB, so
+/// that no line, however long, needs more memory than that.
 class CriEncoder {
   public:
     static constexpr std::size_t kPiece = 16 * 1024;
 
     /// Appends the lines that `bytes` completes to `out`; the rest waits.
     void feed(LogStream stream, std::string_view bytes, std::string_view stamp, std::string& out);
-    /// What never got its newline, as a last piece.
+    /// Writes the rest without a newline as a last piece.
     void finish(std::string_view stamp, std::string& out);
 
   private:

@@ -4,8 +4,8 @@
 
 namespace muster::pod_init {
 
-/// How large a container's log may get: `files` of about `bytes` each, of which the oldest goes.
-/// The figures are a kubelet's.
+/// Limits of a container's log: `files` of about `bytes` each, of which the oldest is deleted. The
+/// numbers are a kubelet's.
 struct LogLimits {
     std::uint64_t bytes = std::uint64_t{10} << 20;
     std::uint32_t files = 5;

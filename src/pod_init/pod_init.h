@@ -2,7 +2,7 @@
 
 namespace muster::pod_init {
 
-/// Where the process finds its socket.
+/// The descriptor of the process's control socket.
 inline constexpr int kControlFd = 3;
 
 /// The body of the process. Returns its exit status.

@@ -5,8 +5,8 @@
 
 namespace muster::pod_init {
 
-/// A pod's init as a program to execute by descriptor. It lies in memory, so that a rebuilt or
-/// removed file does not matter to pods. kUnsupported where the system runs no such program.
+/// A descriptor to execute a pod's init. The program is in memory, so that pods don't depend on a
+/// file that may be rebuilt or removed. kUnsupported if the system does not run such programs.
 Result<UniqueFd> open_program();
 
 }  // namespace muster::pod_init

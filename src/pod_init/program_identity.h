@@ -8,12 +8,12 @@
 
 namespace muster::pod_init {
 
-/// As whom a container's program runs: what is changed between fork and exec. Unset: it stays.
+/// The identity of a container's program, set between fork and exec. Unset fields stay unchanged.
 struct Identity {
     std::optional<std::uint32_t> uid;
     std::optional<std::uint32_t> gid;
-    std::optional<std::vector<std::uint32_t>> groups;  ///< besides gid
-    /// What it may ever have; a user other than root has none at first, as on a cluster.
+    std::optional<std::vector<std::uint32_t>> groups;  ///< in addition to gid
+    /// What it may ever have; a user other than root starts without any, as on a cluster.
     std::optional<Capabilities> capabilities;
     bool no_new_privileges = false;
 

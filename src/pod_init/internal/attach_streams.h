@@ -14,23 +14,24 @@
 
 namespace muster::pod_init {
 
-/// The clients that get copies of a container's outputs while it runs. Plain system calls; SIGPIPE
+/// The clients that get copies of a container's output while it runs. Plain system calls; SIGPIPE
 /// is ignored.
 class AttachStreams {
   public:
-    /// The writing ends of pipes: for output, and for errors.
+    /// The writing ends of pipes for standard output and standard error.
     Result<void> add(std::uint32_t id, UniqueFd output, UniqueFd error);
-    /// False: there is no such one.
+    /// False if there is no such client.
     bool remove(std::uint32_t id);
 
-    /// A copy for each. What a pipe does not take now is kept, and that output is full.
+    /// Writes a copy for each. Bytes that a pipe does not take now are kept, and that output is
+    /// full.
     void write(std::size_t stream, std::string_view bytes);
-    /// While it is, no more may be read of that output.
+    /// While it is full, no more of that output may be read.
     bool is_full(std::size_t stream) const;
-    /// Adds what to wait for until write_kept() can do something.
+    /// Adds the events to wait for before write_kept() can make progress.
     void wait_for(std::vector<pollfd>& events) const;
     void write_kept();
-    /// Makes the pipes so large that they hold what can still come, read or not.
+    /// Enlarges the pipes so that they hold everything that can still come, read or not.
     void make_last_room();
 
   private:

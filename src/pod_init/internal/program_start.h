@@ -10,7 +10,7 @@
 
 namespace muster::pod_init {
 
-/// What is to be executed; refers to the strings that it was made of.
+/// What to execute; refers to the strings that it was made from.
 struct Program {
     std::vector<std::string> candidates;
     std::vector<char*> argv;
@@ -19,7 +19,7 @@ struct Program {
 
 Program find_program(std::vector<std::string>& argv, std::vector<std::string>& environment);
 
-/// What a process of the container begins with.
+/// The environment that a process of the container starts with.
 struct Surroundings {
     const char* working_dir;
     const process::CgroupEntry& groups;
@@ -30,7 +30,7 @@ struct StandardStreams {
     int input;
     int output;
     int error;
-    bool terminal = false;  ///< `input` is one, and becomes the session's
+    bool terminal = false;  ///< `input` is a terminal, and becomes the session's
 };
 
 struct Launched {
@@ -40,8 +40,8 @@ struct Launched {
     const char* step = "";  ///< of kIdentity
 };
 
-/// Executes the program in a new child, or says with which error the most telling attempt failed.
-/// vfork where that does: nothing is copied for a process that is about to be replaced.
+/// Executes the program in a new child, or returns the error of the most telling attempt. Uses
+/// vfork if possible: nothing is copied for a process that is about to be replaced.
 Launched execute(const Program& program, const Surroundings& surroundings, StandardStreams streams);
 
 }  // namespace muster::pod_init

@@ -8,13 +8,13 @@
 
 namespace muster::pod_init {
 
-/// A new terminal of the pod's own (its /dev/pts), or of the machine's without namespaces.
+/// A new terminal of the pod (its /dev/pts), or of the machine without namespaces.
 struct Terminal {
     UniqueFd program;  ///< the program's end
-    UniqueFd outside;  ///< what a person sits at
+    UniqueFd outside;  ///< the end for a person
 };
 
-/// Plain system calls. `user`: whom the program's end shall belong to; unset: the caller.
+/// Plain system calls. `user`: the owner of the program's end; unset: the caller.
 Result<Terminal> open_terminal(std::optional<std::uint32_t> user);
 
 }  // namespace muster::pod_init

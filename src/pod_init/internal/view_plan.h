@@ -8,18 +8,18 @@
 
 namespace muster::pod_init {
 
-/// A file system of the kernel's own making, which has no files that a program could spoil.
+/// A file system that the kernel generates; it has no files that a program could damage.
 bool is_of_the_kernel(std::string_view type);
 
 /// True for a path below the directory, not for the directory itself.
 bool lies_below(std::string_view path, std::string_view directory);
 
-/// What a private view does at one path, from the outside in.
+/// What a private view does at one path, outermost first.
 struct ViewPoint {
     enum class How {
         kOverlay,  ///< copy on write
-        kShare,    ///< the machine's own, with all that is mounted below
-        kFreeze,   ///< the machine's own, read-only: it is so, or it is a single file
+        kShare,    ///< the machine's own, with all mounts below
+        kFreeze,   ///< the machine's own, read-only: it already is, or it is a single file
     };
     std::string path;
     How how = How::kOverlay;
@@ -27,8 +27,8 @@ struct ViewPoint {
     friend bool operator==(const ViewPoint&, const ViewPoint&) = default;
 };
 
-/// A view of the whole machine in which nothing that is written stays, but for `kept` paths and
-/// what is below them. What is mounted below a shared path comes with it.
+/// A view of the whole machine in which no write persists, except at `kept` paths and below them.
+/// Mounts below a shared path are included.
 std::vector<ViewPoint> plan_private_view(const std::vector<process::MountEntry>& mounts,
                                          const std::vector<std::string>& kept);
 

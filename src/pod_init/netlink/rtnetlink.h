@@ -13,7 +13,7 @@
 namespace muster::pod_init {
 
 /// Netlink messages to the kernel (its routing tables, its packet filter), sent and answered
-/// together. Built in order; each carries a label for error messages.
+/// together. Built in order; each has a label for error messages.
 class NetlinkBatch {
   public:
     /// Starts a message; attributes that follow belong to it.
@@ -22,7 +22,7 @@ class NetlinkBatch {
         open(std::move(label), type, flags, Answer::kWanted);
         append(&header, sizeof header);
     }
-    /// The same, but the kernel answers it only to refuse it (the frame of a batch of netfilter's).
+    /// The same, but the kernel answers it only if it refuses it (the frame of a netfilter batch).
     template <class Header>
     void unanswered_message(std::string label, std::uint16_t type, const Header& header) {
         open(std::move(label), type, 0, Answer::kRefusal);
@@ -41,7 +41,7 @@ class NetlinkBatch {
     void u32(std::uint16_t type, std::uint32_t value);
     void u8(std::uint16_t type, std::uint8_t value);
     void address(std::uint16_t type, std::uint32_t host_order);  ///< in network byte order
-    /// Opens a nested attribute, ended by end_nest() with what this returned.
+    /// Opens a nested attribute; end_nest() with the returned value ends it.
     std::size_t begin_nest(std::uint16_t type);
     void end_nest(std::size_t nest);
     /// A header inside a nested attribute (a veth's peer).
@@ -53,9 +53,9 @@ class NetlinkBatch {
   private:
     friend class NetlinkSocket;
     enum class Answer : std::uint8_t {
-        kWanted,   ///< a refusal fails the whole
-        kIgnored,  ///< comes, but does not matter
-        kRefusal,  ///< comes only when the whole is refused
+        kWanted,   ///< a refusal fails the whole batch
+        kIgnored,  ///< arrives, but does not matter
+        kRefusal,  ///< arrives only if the whole batch is refused
     };
     struct Entry {
         std::string label;
@@ -70,16 +70,16 @@ class NetlinkBatch {
     std::size_t message_start_ = 0;
 };
 
-/// A netlink socket; it belongs to the network namespace in which it was opened, for good,
-/// and keeps that namespace alive. Blocking: the kernel answers within the call.
+/// A netlink socket; it belongs for good to the network namespace in which it was opened, and keeps
+/// that namespace alive. Blocking: the kernel answers within the call.
 class NetlinkSocket {
   public:
-    /// To the routing tables of this process's network.
+    /// For the routing tables of this process's network.
     static Result<NetlinkSocket> open();
     /// Takes a socket(AF_NETLINK, SOCK_RAW, ...) that was opened elsewhere.
     static Result<NetlinkSocket> adopt(UniqueFd fd);
 
-    /// Sends all messages and waits for all answers. The first refusal, with its label.
+    /// Sends all messages and waits for all answers. Returns the first refusal, with its label.
     Result<void> execute(NetlinkBatch& batch);
 
   private:
