@@ -14,15 +14,15 @@ namespace muster::runtime {
 
 enum class CleanupMessage : char;
 
-/// A small process of ours that outlives us by moments: when we have ended, and every process that
-/// it was told of has, it removes the directories and cgroups that it was told of. After an
-/// ordinary end it finds nothing to do. What is removed is told before it is made, so that no kill
-/// comes between; what is claimed by a lock then stays claimed until it is removed.
+/// A small process of ours that briefly outlives us: when we have ended, and every process that it
+/// was told about has, it removes the directories and cgroups that it was told about. After an
+/// ordinary end there is nothing left to do. It is told what to remove before that is made, so that
+/// a kill can't come in between; what is claimed by a lock stays claimed until it is removed.
 ///
-/// Nothing else depends on it. When it is killed, that is told once, what it is told later is lost,
-/// and should we be killed too, `muster clean` has to remove what is left.
+/// Nothing else depends on it. If it is killed, that is logged once, and what it would be told
+/// later is lost; if we are killed too, `muster clean` has to remove what is left.
 ///
-/// Descriptors stay the caller's. Thread: one.
+/// The caller keeps its descriptors. Thread: one.
 class CleanupProcess {
   public:
     static Result<std::unique_ptr<CleanupProcess>> start();
@@ -33,11 +33,11 @@ class CleanupProcess {
 
     /// A process to wait for.
     Result<void> wait_for(int pidfd);
-    /// A directory to remove with all that is in it, whether or not it is there yet.
+    /// A directory to remove with everything in it, even if it does not exist yet.
     Result<void> remove_directory(const std::filesystem::path& directory);
-    /// The same for a cgroup; what still runs in it is killed.
+    /// The same for a cgroup; processes that still run in it are killed.
     Result<void> remove_cgroup(const std::string& group);
-    /// Keeps the lock of one of these as long as it is there.
+    /// Keeps the lock of one of these for as long as this process exists.
     Result<void> hold(int lock);
 
     pid_t pid() const { return pid_; }
@@ -48,13 +48,13 @@ class CleanupProcess {
     Result<void> tell(CleanupMessage kind, const std::string& path, std::span<const int> fds);
     bool was_killed() const;
 
-    int control_;  ///< owned; its end is ours
+    int control_;  ///< owned; the process acts when it closes
     pid_t pid_;
     bool missed_ = false;  ///< known to have been killed
 };
 
 /// CleanupProcess::start() executes this very program again. main() calls this before anything
-/// else, and returns the exit status that it gives, if any.
+/// else; if it returns an exit status, main() returns that.
 std::optional<int> run_as_cleanup_process(int argc, char** argv);
 
 }  // namespace muster::runtime

@@ -8,15 +8,15 @@ namespace muster::runtime {
 /// A signal for the program of a pod.
 struct PodSignal {
     int number = SIGKILL;
-    /// Not for the program but for the worker of this rank below it, as torchrun and its like start
-    /// them: with RANK and LOCAL_RANK.
+    /// Not for the program but for the worker of this rank below it, as torchrun and similar
+    /// launchers start them: with RANK and LOCAL_RANK.
     std::optional<int> rank;
 };
 
-/// What befalls a running pod to see how its job bears it; it lasts until it is undone.
+/// A fault of a running pod, to see how its job copes; it lasts until it is undone.
 enum class PodFault {
-    kPause,      ///< its programs and all below them stand still
-    kPartition,  ///< nothing reaches it and nothing leaves it
+    kPause,      ///< its programs and all processes below them are paused
+    kPartition,  ///< it receives nothing and sends nothing
 };
 
 }  // namespace muster::runtime

@@ -33,9 +33,9 @@ enum class SandboxMode {
 
 /// How containers see the files of this machine.
 enum class FileMode {
-    kShared,      ///< what they write stays
+    kShared,      ///< their writes persist
     kPrivate,     ///< copy-on-write, for each pod
-    kWorkingDir,  ///< that of the working directory alone, for each pod
+    kWorkingDir,  ///< copy-on-write only in the working directory, for each pod
 };
 
 struct NodeOptions {
@@ -43,48 +43,49 @@ struct NodeOptions {
     SandboxMode sandbox = SandboxMode::kAuto;
     /// Scratch space of this node (volumes, hosts files, logs of pods); made by the caller, 0700.
     std::filesystem::path state_dir;
-    /// Pods keep running when this process ends without Node::stop(), and a node that is created on
-    /// the same state_dir takes them over. Nothing else may use the directory. No cleanup process
-    /// then.
+    /// Pods keep running if this process ends without Node::stop(), and a node that is created with
+    /// the same state_dir takes them over. Nothing else may use the directory. There is no cleanup
+    /// process then.
     bool pods_outlive = false;
-    /// Removes the node's cgroups if this process is killed; null: nothing does. Outlives the node.
+    /// Removes the node's cgroups if this process is killed; may be null. Outlives the node.
     CleanupProcess* cleanup = nullptr;
-    /// Where containers start that name no workingDir.
+    /// Where containers without a workingDir start.
     std::filesystem::path working_dir;
     /// The base environment of every container (PATH, HOME, ... of the caller).
     std::vector<std::string> environment;
     /// A path of the image -> a directory of this machine that stands in for it.
     std::map<std::filesystem::path, std::filesystem::path> mounts;
-    /// CPUs and bytes that pods may request together; 0: what the machine has.
+    /// CPUs and bytes that pods may request together; 0: all that the machine has.
     double cpus = 0;
     std::uint64_t memory_bytes = 0;
-    /// What names in /etc/hosts end with beside "cluster.local"; empty: nothing.
+    /// A domain for names in /etc/hosts in addition to "cluster.local"; empty: none.
     std::string cluster_domain = {};
     /// Accelerators that pods may request.
     Devices devices;
     FileMode files = FileMode::kShared;
-    /// Where what pods write into their own view of the files is kept, in a directory for each pod;
-    /// empty: in memory, and it goes with the pod.
+    /// Where a pod's writes to its own view of the files are kept, in a directory for each pod;
+    /// empty: in memory, dropped with the pod.
     std::filesystem::path files_dir;
-    /// How much of memory that may take, for each pod.
+    /// How much memory that may take for each pod.
     std::uint64_t files_bytes = std::uint64_t{1} << 30;
-    /// How many processes and threads a pod may have; 0: a quarter of what the kernel can have.
+    /// Limit of processes and threads of a pod; 0: a quarter of what the kernel can have.
     std::int64_t pids_per_pod = 0;
     pod_init::LogLimits log_limits;
-    /// Where logs stay when their pods are gone (retained_logs.h), for this user alone; empty: they
-    /// go with their pods.
+    /// Where logs are kept when their pods are gone (retained_logs.h), for this user only; empty:
+    /// they are removed with their pods.
     std::filesystem::path logs_dir = {};
     RetentionLimits retention_limits = {};
-    /// Where programs of this machine find the API, and so pods that share its network; others find
-    /// it where Node::listen_for_pods() listens. Unset: pods know of none, and have no tokens.
+    /// Where programs of this machine find the API, and so do pods that share its network; other
+    /// pods find it where Node::listen_for_pods() listens. Unset: pods know of no API, and have no
+    /// tokens.
     std::optional<ServerAddress> server;
 };
 
 /// The node of a single machine: takes pods that are bound to it (and binds those that wait for a
 /// node), runs their containers as supervised processes, and reports as a kubelet does.
 ///
-/// All processes of a pod descend from its init, which ends when this process ends: whatever way
-/// `muster` goes, nothing is left over. Where pods are to outlive it, the init lives on instead and
+/// All processes of a pod descend from its init, which ends when this process ends: however
+/// `muster` ends, nothing is left over. If pods are to outlive it, the init lives on instead and
 /// tells the next node what happened meanwhile (docs/design/outlive.md). Thread: one loop.
 class Node {
   public:
@@ -94,9 +95,9 @@ class Node {
                                                 NodeOptions options);
     ~Node();
 
-    /// Registers the node and starts taking pods.
+    /// Registers the node and starts to accept pods.
     Task<Result<void>> start();
-    /// Ends every pod (SIGKILL, no grace: delete the pods first for a gentle end) and waits.
+    /// Ends every pod (SIGKILL, no grace period: delete the pods first for a gentle end) and waits.
     Task<void> stop();
 
     Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
@@ -106,23 +107,24 @@ class Node {
                                                              kube::CommandOptions options);
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::string namespace_, std::string pod,
                                                            std::uint16_t port);
-    /// In the pods' network, at the address of the Service `kubernetes`, where only pods can
-    /// connect; null where they share the machine's. Once.
+    /// Listens in the pods' network, at the address of the Service `kubernetes`, where only pods
+    /// can connect; null if they share the machine's. To be called once.
     Result<std::unique_ptr<net::Listener>> listen_for_pods();
-    /// Since it was asked last, or of the next second where that is too long ago.
+    /// Usage since the last call, or over the next second if that was too long ago.
     Task<Result<kube::NodeUsage>> usage();
 
-    /// Sends a signal to a pod's program, and says to which process. kNotFound for a pod that is
-    /// not here or has no such rank, kUnavailable when no program of it runs.
+    /// Sends a signal to a pod's program, and returns the process that got it. kNotFound if the pod
+    /// is not here or has no such rank, kUnavailable if none of its programs runs.
     Result<pid_t> signal(const std::string& namespace_, const std::string& pod, PodSignal signal);
-    /// The same errors; kAlreadyExists when it is so already, kUnsupported for a partition where
-    /// pods share the machine's network. What the pod starts later is not paused.
+    /// The same errors; kAlreadyExists if the fault is in effect already, kUnsupported for a
+    /// partition if pods share the machine's network. Containers that the pod starts later are not
+    /// paused.
     Result<void> begin_fault(const std::string& namespace_, const std::string& pod, PodFault fault);
-    /// Nothing for a pod that is gone, or whose fault was cleared.
+    /// No effect for a pod that is gone, or whose fault was cleared.
     Result<void> end_fault(const std::string& namespace_, const std::string& pod, PodFault fault);
 
-    /// Lines for people about what pods do not have here that they would on a cluster (networks of
-    /// their own, a way to the outside): what they have instead, why, and what to do about it.
+    /// Lines for people about what pods lack here compared with a cluster (networks of their own,
+    /// access to the outside): what they have instead, why, and what to do about it.
     const std::vector<std::string>& notices() const;
 
   private:

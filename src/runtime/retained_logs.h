@@ -16,41 +16,41 @@
 
 namespace muster::runtime {
 
-/// A pod whose logs are in a directory that outlives it (NodeOptions::logs_dir), whether it is
-/// still there or not.
+/// A pod with logs in a directory that outlives it (NodeOptions::logs_dir), whether the pod still
+/// exists or not.
 struct RetainedPod {
     std::string namespace_;
     std::string name;
     std::string uid;
-    std::string owner_uid;  ///< of what controlled it; may be empty
+    std::string owner_uid;  ///< of its controller; may be empty
     std::map<std::string, std::string> labels;
     std::vector<std::string> containers;  ///< without init containers, in the pod's order
     std::filesystem::path directory;      ///< one for each container in it
-    WallTime written;                     ///< when something was last written
+    WallTime written;                     ///< when anything was last written
     std::uint64_t bytes = 0;
 };
 
 /// How long logs are kept.
 struct RetentionLimits {
     std::chrono::seconds age = std::chrono::days(7);
-    std::uint64_t bytes = std::uint64_t{1} << 30;  ///< of all together
+    std::uint64_t bytes = std::uint64_t{1} << 30;  ///< for all together
 };
 
-/// The pods of a namespace (empty: of all) that have logs. What can't be read is left out.
+/// The pods of a namespace (empty: all) that have logs. Those that can't be read are left out.
 std::vector<RetainedPod> list_retained_logs(const std::filesystem::path& logs_dir,
                                             const std::string& namespace_ = {});
 
-/// Which of them are to go: those too old, and the oldest until the others fit. `alive`: uids of
-/// pods that are there, whose logs stay and count. Pure.
+/// Which of them to remove: those too old, and the oldest until the others fit. `alive`: uids of
+/// existing pods, whose logs stay and count. Pure.
 std::vector<RetainedPod> logs_over_limits(std::vector<RetainedPod> kept,
                                           const std::set<std::string>& alive,
                                           RetentionLimits limits, WallTime now);
 
-/// How many instances of the container have a log that was kept.
+/// How many instances of the container have a retained log.
 int retained_instances(const RetainedPod& pod, const std::string& container);
 
 /// The log of the container's newest instance, or with `previous` of the one before: raw text with
-/// the options applied, of which `follow` has no effect. kNotFound when there is none.
+/// the options applied, of which `follow` has no effect. kNotFound if there is none.
 Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executor executor,
                                                             const RetainedPod& pod,
                                                             kube::LogOptions options, WallTime now);

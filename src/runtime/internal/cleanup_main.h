@@ -2,13 +2,13 @@
 
 namespace muster::runtime {
 
-// What CleanupProcess and the process that it starts agree on.
+// The interface between CleanupProcess and the process that it starts.
 
-/// By which the program knows what it is, and where it finds its socket.
+/// Tells the program what it is, and where its socket is.
 inline constexpr const char* kCleanupArgument = "--muster-cleanup";
 inline constexpr int kCleanupControlFd = 3;
 
-/// The first byte of a message to it; the rest is a path, or a descriptor comes along.
+/// The first byte of a message to it; the rest is a path, or a descriptor is passed along.
 enum class CleanupMessage : char { kProcess = 'p', kDirectory = 'd', kGroup = 'g', kLock = 'l' };
 
 }  // namespace muster::runtime

@@ -39,7 +39,7 @@ class Logs final : public apiserver::NodeApi {
     Node& node_;
 };
 
-/// The real API server, the real node, real processes; waits for states by watching.
+/// The real API server, the real node and real processes; waits for states by watching.
 class NodeWorld : public RealLoop {
   public:
     void set_up(SandboxMode sandbox) {
@@ -101,7 +101,7 @@ class NodeWorld : public RealLoop {
         if (!got) return {};
         return *kube::decode<kube::Pod>(**got);
     }
-    /// Watches until the pod is as wanted (nullopt: deleted) and returns that state.
+    /// Watches until `wanted` accepts the pod (nullopt: deleted) and returns that state.
     template <class P>
     std::optional<kube::Pod> wait_for(const std::string& name, P wanted) {
         return await(watch_for(*client, name, std::move(wanted)));
@@ -179,7 +179,7 @@ class NodeWorld : public RealLoop {
     std::unique_ptr<Logs> logs_of_node;
 };
 
-/// A world for each test, in each kind of sandbox that it names.
+/// A world for each test, in each kind of sandbox that the test names.
 class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected NodeWorld {
   protected:
     void SetUp() override {

@@ -36,7 +36,7 @@ struct BenchPod {
     UniqueFd init;  ///< its pidfd
 };
 
-/// A host, and a place for its pods' files that goes with it.
+/// A host, and a directory for its pods' files that is removed with it.
 class PodWorld : public RealLoop {
   public:
     PodWorld();
@@ -44,7 +44,7 @@ class PodWorld : public RealLoop {
 
     /// To all of them running `argv`, at the same time.
     void start(int count, const std::vector<std::string>& argv);
-    /// SIGKILL to all, until nothing is left of them.
+    /// Sends SIGKILL to all, and waits until nothing of them is left.
     void end();
 
     PodFabric& fabric() { return *host.fabric; }

@@ -12,26 +12,26 @@
 
 namespace muster::runtime {
 
-/// Tells the users of a ConfigMap or a Secret that it has changed: one watch of each type for all
-/// pods of the node, which keeps names and revisions and nothing of their data. Thread: the loop.
+/// Notifies the users of a ConfigMap or a Secret of changes: one watch of each type for all pods of
+/// the node, which stores names and revisions but none of the data. Thread: the loop.
 class DataWatch {
   public:
     DataWatch(kube::Client& client, Clock& clock, Rng& rng);
 
     void start(TaskGroup& tasks);
-    /// Returns when every change from now on will be told. After start().
+    /// Returns when every later change will be reported. To be called after start().
     Task<void> wait_synced();
 
-    /// Ends with its handle, before which it does not outlive the watch.
+    /// Ends with its handle, which must not outlive the watch.
     class Following;
-    /// Calls `changed` after each change of one of these objects, their creation and removal
-    /// included, as long as the handle lives. `changed` does not end a following.
+    /// Calls `changed` after each change of one of these objects, including creation and removal,
+    /// as long as the handle exists. `changed` must not end a following.
     [[nodiscard]] std::unique_ptr<Following> follow(const std::string& namespace_,
                                                     const References& references,
                                                     std::function<void()> changed);
 
   private:
-    /// "namespace/name" to those that follow it.
+    /// "namespace/name" to its followers.
     using Followers = std::multimap<std::string, Following*, std::less<>>;
 
     struct Objects {

@@ -14,20 +14,19 @@
 
 namespace muster::runtime {
 
-/// The log of one instance of a container, as `muster` sees it: a CRI file and the older ones that
-/// it took the place of, written by the container's supervisor in a directory of the container.
-/// Thread: the loop.
+/// The log of one instance of a container, as seen by `muster`: a CRI file and its predecessors,
+/// written by the container's supervisor in a directory of the container. Thread: the loop.
 class LogFile {
   public:
-    /// Makes the newest file, empty, and the directory's descriptor for the supervisor.
+    /// Makes the newest file, empty, and opens the directory for the supervisor.
     static Result<std::shared_ptr<LogFile>> create(asio::any_io_executor executor,
                                                    std::filesystem::path path);
 
-    /// One of which no more will come, as it is on disk.
+    /// A log on disk that is complete.
     static Result<std::shared_ptr<LogFile>> open(asio::any_io_executor executor,
                                                  std::filesystem::path path);
 
-    /// No more will come; readers that follow see the end.
+    /// The log is complete; readers that follow it reach the end.
     void finish() {
         finished_ = true;
         changed_.notify_all();
@@ -50,12 +49,12 @@ class LogFile {
     bool finished_ = false;
 };
 
-/// Wakes the readers of logs that grow: one inotify for all that are followed. Thread: the loop.
+/// Wakes the readers of growing logs, with one inotify for all of them. Thread: the loop.
 class LogWatch {
   public:
     static Result<std::unique_ptr<LogWatch>> create(asio::any_io_executor executor);
 
-    /// From here on every change of the log's directory notifies `log->changed()`.
+    /// From now on every change of the log's directory notifies `log->changed()`.
     Result<void> follow(const std::shared_ptr<LogFile>& log);
     /// To be spawned once; runs until it is cancelled.
     Task<void> run();

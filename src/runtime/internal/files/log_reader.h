@@ -10,9 +10,9 @@
 namespace muster::runtime {
 
 /// What `kubectl logs` shows of the log: raw text, with the options applied, over all of its files
-/// (a kubelet reads the newest only). A reader so slow that files
-/// were removed before it came to them says so in a line. `now` is for sinceSeconds. `watch` wakes
-/// a reader that follows; null: the log is finished.
+/// (a kubelet reads only the newest). If files were removed before a slow reader came to them, a
+/// line says so. `now` is for sinceSeconds. `watch` wakes a reader that follows; null: the log is
+/// complete.
 Result<std::unique_ptr<kube::TextStream>> open_log(std::shared_ptr<LogFile> log, LogWatch* watch,
                                                    const kube::LogOptions& options, WallTime now);
 

@@ -8,8 +8,8 @@
 
 namespace muster::runtime {
 
-/// Reads the ConfigMaps and Secrets that `references` names, as they are now, into the two tables;
-/// what does not exist is not in them afterwards. The tables outlive the call.
+/// Reads the current ConfigMaps and Secrets named in `references` into the two tables; objects that
+/// do not exist are missing there afterwards. The tables outlive the call.
 Task<Result<void>> fetch_data(kube::Client& client, std::string namespace_, References references,
                               KeyValueObjects& config_maps, KeyValueObjects& secrets);
 

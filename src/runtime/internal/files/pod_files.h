@@ -12,15 +12,16 @@
 
 namespace muster::runtime {
 
-/// What the pod's processes get for a host name: at most 63 characters, as the kernel takes no more
-/// than 64.
+/// The host name of the pod's processes: at most 63 characters, as the kernel takes no more than
+/// 64.
 std::string hostname_of(const kube::Pod& pod);
 
-/// The name of that socket in the pod's directory, and of the directory that has those of all pods.
+/// The name of the init's socket in the pod's directory, and of the directory with those of all
+/// pods.
 inline constexpr const char* kSocketName = "init";
 inline constexpr const char* kPodsName = "pods";
 
-/// Whose directory it is.
+/// Identifies the pod of a directory.
 struct PodName {
     std::string namespace_;
     std::string name;
@@ -28,32 +29,32 @@ struct PodName {
 };
 std::optional<PodName> pod_of_directory(std::string_view directory_name);
 
-/// The files of one pod on the machine: volumes, /etc/hosts and /etc/hostname, what belongs to each
-/// container, and the logs. Removed with this object, but for logs that are kept. Thread: the loop.
+/// The files of one pod on the machine: volumes, /etc/hosts and /etc/hostname, files of each
+/// container, and the logs. Removed with this object, except for retained logs. Thread: the loop.
 class PodFiles {
   public:
-    /// `logs_dir`: where logs outlive their pods; empty: nowhere.
+    /// `logs_dir`: where logs outlive their pods; empty if they do not.
     PodFiles(HostsFiles& hosts, const std::filesystem::path& state_dir,
              std::filesystem::path logs_dir, const kube::Pod& pod);
     ~PodFiles();
     PodFiles(const PodFiles&) = delete;
     PodFiles& operator=(const PodFiles&) = delete;
 
-    /// Everything but the volumes' content. May be called again: what the containers wrote stays,
-    /// the volumes begin empty.
+    /// Makes everything but the volumes' content. May be called again: files that the containers
+    /// wrote stay, the volumes start empty.
     Result<void> make(const kube::Pod& pod);
 
-    /// Instead, for a pod that runs: all is there, and stays as it is.
+    /// Used instead for a running pod: everything exists already, and stays as it is.
     Result<void> take_over(const kube::Pod& pod);
 
     const std::filesystem::path& directory() const { return directory_; }
     std::filesystem::path volumes() const { return directory_ / "volumes"; }
-    /// Where the init of a pod that outlives us is found.
+    /// The socket of the init of a pod that outlives us.
     std::filesystem::path socket() const { return directory_ / kSocketName; }
-    /// Where the pod's view of the machine's files is put together.
+    /// Where the pod's view of the machine's files is assembled.
     std::filesystem::path view() const { return directory_ / "view"; }
     PodDirectories of_container(const std::string& name) const;
-    /// An empty file for the termination message of a new instance, which anyone may write.
+    /// Makes an empty file for the termination message of a new instance, writable by anyone.
     Result<void> begin_termination_log(const std::string& container) const;
     /// `run` counts from 0.
     std::filesystem::path log(const std::string& container, int run) const;
@@ -61,10 +62,10 @@ class PodFiles {
   private:
     HostsFiles& hosts_;
     std::string uid_;
-    std::filesystem::path hosts_file_;  ///< once made
+    std::filesystem::path hosts_file_;  ///< set once it is made
     std::filesystem::path directory_;
-    std::filesystem::path logs_dir_;  ///< of all pods; empty: none are kept
-    std::filesystem::path logs_;      ///< of this one
+    std::filesystem::path logs_dir_;  ///< of all pods; empty if none are retained
+    std::filesystem::path logs_;      ///< of this pod
 };
 
 }  // namespace muster::runtime

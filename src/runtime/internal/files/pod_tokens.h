@@ -13,20 +13,20 @@
 
 namespace muster::runtime {
 
-/// How long a token of such a life is used before another is asked for: four fifths of it, and a
-/// day at the most, as by a kubelet.
+/// How long a token of that lifetime is used before another is requested: four fifths of it, at
+/// most a day, as in a kubelet.
 Duration use_of_token(Duration life);
 
-/// The tokens that a pod's volumes want of its service account, bound to the pod. Thread: the loop.
+/// The tokens of its service account for a pod's volumes, bound to the pod. Thread: the loop.
 class PodTokens {
   public:
     PodTokens(kube::Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-    /// Asks the API for those that are missing or due. What there was stays when that fails.
+    /// Requests the tokens that are missing or due. If that fails, the present ones stay.
     Task<Result<void>> fetch(std::shared_ptr<const kube::Pod> pod);
 
     std::map<TokenWanted, std::string> texts() const;
-    /// When to fetch again; nullopt while there is none.
+    /// When to fetch again; nullopt if there are no tokens.
     std::optional<Instant> due() const;
 
   private:

@@ -16,7 +16,7 @@ namespace muster::runtime {
 struct VolumeFile {
     std::string content;
     std::uint32_t mode = 0644;
-    std::optional<std::uint32_t> owner = {};  ///< else the user that writes it
+    std::optional<std::uint32_t> owner = {};  ///< otherwise the user that writes it
 
     friend bool operator==(const VolumeFile&, const VolumeFile&) = default;
 };
@@ -26,42 +26,43 @@ using VolumeFiles = std::map<std::string, VolumeFile>;
 /// The ConfigMaps and Secrets that the pod's volumes refer to.
 References references_of_volumes(const kube::Pod& pod);
 
-/// What a source of a projected volume asks of the API.
+/// A token that a source of a projected volume requests from the API.
 struct TokenWanted {
-    std::string audience;  ///< empty: the server's own
+    std::string audience;  ///< empty for the server's own
     std::int64_t seconds = 3600;
 
     friend auto operator<=>(const TokenWanted&, const TokenWanted&) = default;
 };
 
-/// What the pod's volumes ask for; kInvalid for what can't be read.
+/// The tokens for the pod's volumes; kInvalid if the request can't be read.
 Result<std::set<TokenWanted>> tokens_wanted(const kube::Pod& pod);
 
 bool has_tokens(const kube::Volume& volume);
-/// Of a ConfigMap or a Secret.
+/// Whether it shows a ConfigMap or a Secret.
 bool has_mounted_data(const kube::Volume& volume);
-/// Of the pod's own fields, labels and annotations among them.
+/// Whether it shows fields of the pod, such as labels and annotations.
 bool has_pod_fields(const kube::Volume& volume);
 
-/// The tokens of a pod, and which users read their files: all users of the pod, or these alone.
+/// The tokens of a pod, and the users that may read their files: all users of the pod, or only
+/// these.
 struct VolumeTokens {
     std::map<TokenWanted, std::string> texts = {};
-    std::optional<std::uint32_t> user = {};  ///< as whom all containers run
+    std::optional<std::uint32_t> user = {};  ///< the user that all containers run as
     bool group = false;                      ///< the pod's fsGroup gets them
 };
 
-/// The files of a volume of the kinds configMap, secret, downwardAPI and projected, as they are
-/// now; nullopt for the other kinds. The message of a failure is the kubelet's where it has one.
+/// The current files of a volume of type configMap, secret, downwardAPI or projected; nullopt for
+/// other types. Messages of failures are the kubelet's where it has one.
 Result<std::optional<VolumeFiles>> files_of_volume(const kube::Volume& volume,
                                                    const EnvironmentInput& input,
                                                    const VolumeTokens& tokens = {});
 
-/// A relative path that stays inside: no "..", nothing absolute.
+/// Whether a relative path stays inside its directory: no "..", not absolute.
 bool stays_inside(const std::filesystem::path& path);
 
 /// Writes `files` as a kubelet's atomic writer does: into a directory of their own, reached through
-/// the link `..data`, with one link per first component. What was written there before is replaced,
-/// all of it at once.
+/// the link `..data`, with one link for each first path component. Replaces the earlier files in
+/// one step.
 Result<void> write_atomically(const std::filesystem::path& directory, const VolumeFiles& files);
 
 }  // namespace muster::runtime

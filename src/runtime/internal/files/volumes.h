@@ -14,7 +14,7 @@
 
 namespace muster::runtime {
 
-/// One volume that is ready to be mounted.
+/// One volume, ready to be mounted.
 struct ReadyVolume {
     std::filesystem::path path;  ///< on the machine
     bool owned = false;          ///< the pod's own: missing directories below may be made
@@ -27,24 +27,24 @@ struct ReadyVolumes {
 };
 
 struct VolumeOptions {
-    /// Memory-backed volumes can be mounted; else they are directories.
+    /// Volumes in memory can be mounted; otherwise they are directories.
     bool tmpfs = false;
-    /// The pod's own volumes belong to it, and it may use them (securityContext.fsGroup).
+    /// The group that owns the pod's own volumes and may use them (securityContext.fsGroup).
     std::optional<std::uint32_t> fs_group;
     /// Of the pod's service account.
     VolumeTokens tokens = {};
-    /// The pod runs already: what is its own to write to stays as it is.
+    /// The pod is running already: volumes that it writes to stay as they are.
     bool in_use = false;
 };
 
-/// Makes the volumes of `input.pod` below `directory` (which exists). The message of a failure is
-/// the kubelet's where it has one.
+/// Makes the volumes of `input.pod` below `directory` (which exists). Messages of failures are the
+/// kubelet's where it has one.
 Result<ReadyVolumes> prepare_volumes(const EnvironmentInput& input,
                                      const std::filesystem::path& directory,
                                      const VolumeOptions& options);
 
-/// Writes the files of the `meant` volumes again, each volume all at once. One that can't
-/// be written stays as it is, and is the error when all have been tried.
+/// Rewrites the files of the `meant` volumes, each volume in one step. A volume that can't be
+/// written stays as it is; its error is returned after all were tried.
 Result<void> rewrite_volumes(const EnvironmentInput& input, const std::filesystem::path& directory,
                              const VolumeOptions& options, bool (*meant)(const kube::Volume&));
 

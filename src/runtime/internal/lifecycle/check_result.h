@@ -4,10 +4,10 @@
 
 namespace muster::runtime {
 
-/// What came of a probe's attempt or of a hook.
+/// The result of a probe's attempt or of a hook.
 struct CheckResult {
     bool success = false;
-    std::string output;  ///< of a failure: what it said
+    std::string output;  ///< what a failed check printed
 };
 
 }  // namespace muster::runtime

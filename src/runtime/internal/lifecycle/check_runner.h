@@ -12,17 +12,17 @@
 
 namespace muster::runtime {
 
-/// Carries out what probes and hooks ask. Thread: the loop.
+/// Carries out the checks of probes and hooks. Thread: the loop.
 class CheckRunner {
   public:
-    /// Runs a command in the container that is asked.
+    /// Runs a command in the container that is checked.
     using Exec = std::function<Task<CheckResult>(std::vector<std::string>)>;
 
     CheckRunner(asio::any_io_executor executor, Clock& clock, OpenSocket open)
         : executor_(std::move(executor)), clock_(clock), open_(std::move(open)) {}
 
-    /// `pod_ip` stands for the host that a check does not name. What takes longer than `limit` has
-    /// failed. Neither this object nor `exec` may go before the task has ended.
+    /// `pod_ip` is the host of a check that names none. A check that takes longer than `limit` has
+    /// failed. This object and `exec` must outlive the task.
     Task<CheckResult> run(Handler handler, std::string pod_ip, std::optional<Duration> limit,
                           Exec exec);
 

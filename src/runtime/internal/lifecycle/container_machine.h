@@ -14,7 +14,7 @@
 
 namespace muster::runtime {
 
-/// What a pod's spec says for all of its containers.
+/// Terms of a pod's spec that apply to all of its containers.
 struct PodTerms {
     std::string label;  ///< "pod_namespace(uid)", as messages name it
     std::string restart_policy;
@@ -42,7 +42,7 @@ class ContainerMachine {
     /// The containers after it wait until it runs.
     bool starting() const { return stage_ == Stage::kStarting || stage_ == Stage::kPostStart; }
     bool stopping() const { return stop_.has_value(); }
-    /// In this sandbox: its successors need not wait any more.
+    /// Started in this sandbox: its successors need not wait any more.
     bool was_started() const { return was_started_; }
     /// It has ended, and will be started again.
     bool restarts() const;
@@ -54,29 +54,29 @@ class ContainerMachine {
     void advance_stop(PodTime now, PodActions& actions);
 
     void started(std::string container_id, PodTime now, PodActions& actions);
-    /// What the container needs is not there; tried again later.
+    /// Something that the container needs is missing; it is tried again later.
     void config_failed(std::string message, PodTime now, PodActions& actions);
     void start_failed(std::string message, PodTime now, PodActions& actions);
     void exited(ContainerEnd end, PodTime now);
     void sandbox_failed(const std::string& message);
     void sandbox_gone(bool expected, PodTime now);
-    /// False for an instance that has ended, whose results are ignored.
+    /// False for an instance that has ended; its results are ignored.
     bool probe_ended(std::uint32_t instance, ProbeKind probe, const CheckResult& result,
                      PodTime now, PodActions& actions);
     bool hook_ended(std::uint32_t instance, HookKind hook, const CheckResult& result, PodTime now,
                     PodActions& actions);
 
-    /// Tells it in an event, and begins.
+    /// Reports the stop in an event, and begins it.
     void stop(Instant deadline, PodTime now, PodActions& actions);
     void begin_stop(Instant deadline, PodTime now, PodActions& actions);
-    /// Of a stop that has begun: it has no more time than that.
+    /// Shortens the time of a stop in progress.
     void shorten_stop(Instant deadline, PodTime now, PodActions& actions);
-    /// An init container that has ended starts once more, as what it prepared may be gone.
+    /// Starts an init container that has ended once more, as what it prepared may be gone.
     void repeat();
 
     /// After the record was read from a status: nothing of it runs any more.
     void recover_ended(PodTime now);
-    /// After the record was read from a status: what the pod's init says happens now.
+    /// After the record was read from a status: what the pod's init reports happens now.
     void take_over(const RecoveredContainer& recovered, PodTime now, PodActions& actions);
 
   private:
@@ -96,7 +96,7 @@ class ContainerMachine {
     void take_step(ContainerStop::Step step, PodActions& actions);
     /// Updates the record's view of the probes.
     void refresh();
-    /// The earlier instance's end is its last state now.
+    /// The end of the earlier instance becomes its last state.
     void shelve_end();
 
     const PodTerms& pod_;
@@ -106,7 +106,7 @@ class ContainerMachine {
     Stage stage_ = Stage::kIdle;
     std::uint32_t instance_ = 0;  ///< counts starts
     bool counts_as_restart_ = false;
-    bool start_again_ = false;  ///< ended by us for a probe or a hook
+    bool start_again_ = false;  ///< we ended it because of a probe or a hook
     bool was_started_ = false;
     Instant retry_at_{};
     Instant begun_{};

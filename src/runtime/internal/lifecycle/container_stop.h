@@ -8,8 +8,8 @@
 
 namespace muster::runtime {
 
-/// How one container instance is ended on purpose: its preStop hook, then a signal, then SIGKILL,
-/// all before one deadline; the signal has its two seconds even where the hook used up the time
+/// How one container instance is stopped: its preStop hook, then a signal, then SIGKILL, all before
+/// one deadline; the process gets two seconds after the signal even if the hook used up the time
 /// (upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer). Pure.
 ///
 ///     hook ──(ended, or the deadline)──▶ signalled ──(the deadline)──▶ killed
@@ -17,7 +17,7 @@ class ContainerStop {
   public:
     static constexpr Duration kLeast = std::chrono::seconds(2);
 
-    /// What is to be done now.
+    /// What to do now.
     enum class Step : std::uint8_t { kNothing, kRunHook, kSignal, kKill };
 
     explicit ContainerStop(Instant deadline) : deadline_(deadline) {}
@@ -36,7 +36,7 @@ class ContainerStop {
         if (now < deadline_ || stage_ == Stage::kKilled) return Step::kNothing;
         return stage_ == Stage::kHook && !forced_ ? hook_ended(now) : kill();
     }
-    /// A later deadline than there is changes nothing. One that has passed kills.
+    /// A deadline later than the present one changes nothing. One that has passed kills.
     Step shorten(Instant deadline, Instant now) {
         if (deadline < deadline_) deadline_ = deadline;
         if (deadline <= now) forced_ = true;

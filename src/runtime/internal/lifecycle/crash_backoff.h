@@ -4,8 +4,8 @@
 
 namespace muster::runtime {
 
-/// When a container that ended may start again: the first time at once, then 10, 20, 40 ... 300 s
-/// after its end, forgotten when it ran for twice the longest wait (upstream: client-go
+/// When a container that ended may start again: the first time immediately, then 10, 20, 40 ... 300
+/// s after its end; reset once it ran for twice the longest wait (upstream: client-go
 /// util/flowcontrol/backoff.go as pkg/kubelet uses it). Pure.
 class CrashBackoff {
   public:
@@ -16,7 +16,7 @@ class CrashBackoff {
     Instant ready_at(Instant finished) const {
         return wait_ == Duration::zero() || expired(finished) ? finished : finished + wait_;
     }
-    /// Notes a restart after an end at `finished`.
+    /// Records a restart after an end at `finished`.
     void restarted(Instant finished, Instant now) {
         if (wait_ == Duration::zero() || expired(finished))
             wait_ = kFirst;

@@ -47,8 +47,8 @@ struct SleepCheck {
 using Handler = std::variant<ExecCheck, HttpCheck, TcpCheck, SleepCheck>;
 
 /// Reads `exec`, `httpGet`, `tcpSocket` or `sleep`; named ports are those of `container`. `where`
-/// is the field's path in the manifest. kUnsupported names what muster does not do, and what to use
-/// instead.
+/// is the field's path in the manifest. kUnsupported says what muster does not support, and what to
+/// use instead.
 Result<Handler> read_handler(const json::object& fields, const kube::Container& container,
                              std::string_view where);
 

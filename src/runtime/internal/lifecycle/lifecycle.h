@@ -13,16 +13,16 @@ namespace muster::runtime {
 struct ProbeSpec {
     Handler handler;
     ProbeTiming timing;
-    /// Of a kill that this probe leads to, where it is not the pod's.
+    /// Grace period of a kill by this probe, if it differs from the pod's.
     std::optional<Duration> grace;
 };
 
 enum class HookKind : std::uint8_t { kPostStart, kPreStop };
 
-/// "PostStart", as events name it.
+/// "PostStart", for events.
 std::string_view hook_name(HookKind kind);
 
-/// What happens to a container besides its start and its end.
+/// The probes and hooks of a container.
 struct ContainerLifecycle {
     std::optional<ProbeSpec> startup;
     std::optional<ProbeSpec> liveness;
@@ -35,8 +35,8 @@ struct ContainerLifecycle {
     ProbeTimings timings() const;
 };
 
-/// Reads the probes and hooks of a container with a kubelet's defaults (facts: the API reference of
-/// v1 Probe and Lifecycle). kUnsupported and kInvalid name the field and what to do.
+/// Reads the probes and hooks of a container with a kubelet's defaults (API reference of v1 Probe
+/// and Lifecycle). kUnsupported and kInvalid name the field and what to do.
 Result<ContainerLifecycle> read_lifecycle(const kube::Container& container);
 /// Of all containers, init containers first.
 Result<std::vector<ContainerLifecycle>> read_lifecycles(const kube::PodSpec& spec);

@@ -11,7 +11,7 @@
 
 namespace muster::runtime {
 
-/// What the pod's shell is to do next.
+/// An action for the pod's shell.
 struct PodAction {
     enum class Kind {
         kCreateSandbox,
@@ -41,7 +41,7 @@ using PodActions = std::vector<PodAction>;
 PodAction make_action(PodAction::Kind kind, std::size_t container = 0);
 PodAction make_event(kube::EventType type, std::string reason, std::string message);
 
-/// When something happened.
+/// A moment by both clocks.
 struct PodTime {
     Instant mono;
     WallTime wall;

@@ -13,29 +13,29 @@
 
 namespace muster::runtime {
 
-/// The commands that run inside one pod's containers beside their programs: for probes and hooks,
-/// and for clients of the API. Thread: the loop.
+/// The commands that run inside one pod's containers in addition to their programs: for probes and
+/// hooks, and for clients of the API. Thread: the loop.
 class PodExecs {
   public:
     explicit PodExecs(asio::any_io_executor executor) : executor_(std::move(executor)) {}
-    /// Sessions may live longer; they have ended then.
+    /// Sessions may outlive it, but have ended then.
     ~PodExecs();
     PodExecs(const PodExecs&) = delete;
     PodExecs& operator=(const PodExecs&) = delete;
 
-    /// How many processes have had the sandbox before, if any: late reports of theirs are not ours.
+    /// How many processes have had the sandbox before, if any: late reports for them are not ours.
     void begin_after(std::uint32_t others) { last_id_ = others << kIdsBits; }
 
-    /// Runs it in the container that was started as `container`, and succeeds when it exits with 0.
-    /// Cancelled, it is killed. `sandbox` lives until sandbox_gone() is called.
+    /// Runs a command in the container that was started as `container`, and succeeds if it exits
+    /// with 0. If cancelled, it is killed. `sandbox` is valid until sandbox_gone() is called.
     Task<CheckResult> run(PodSandbox& sandbox, std::uint32_t container,
                           std::vector<std::string> argv);
-    /// Starts it with streams of its own.
+    /// Starts a command with streams of its own.
     Result<std::unique_ptr<kube::CommandSession>> open(PodSandbox& sandbox, std::uint32_t container,
                                                        const kube::CommandOptions& options);
 
-    /// Attaches to the container's own program: to what it writes from now on, and to its input if
-    /// it has one.
+    /// Attaches to the container's own program: to its output from now on, and to its input if it
+    /// has one.
     Result<std::unique_ptr<kube::CommandSession>> attach(PodSandbox& sandbox,
                                                          std::uint32_t container,
                                                          const kube::CommandOptions& options);
@@ -53,14 +53,14 @@ class PodExecs {
     static constexpr std::uint32_t kIdsBits = 20;
 
     asio::any_io_executor executor_;
-    std::map<std::uint32_t, Command*> running_;  ///< owned by those that wait for them
+    std::map<std::uint32_t, Command*> running_;  ///< owned by the tasks that wait for them
     std::uint32_t last_id_ = 0;
 };
 
-/// Of a wait status and what the command wrote.
+/// From a wait status and the output of the command.
 CheckResult result_of_command(int wait_status, std::string output);
 
-/// What its client is told: its exit code, or why it did not start.
+/// For the client: the exit code, or why the command did not start.
 Result<int> end_of_command(int wait_status, std::string failure);
 
 }  // namespace muster::runtime

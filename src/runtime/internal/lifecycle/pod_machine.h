@@ -11,8 +11,8 @@
 
 namespace muster::runtime {
 
-/// One pod's life, decided: what happened goes in, what is to be done comes out, and facts() says
-/// what the status is made of. No I/O, no clock.
+/// The life of one pod as a decision: events go in, actions come out, and facts() is the basis of
+/// the status. No I/O, no clock.
 ///
 ///     sandbox:    absent -> creating -> ready -> ending -> absent
 ///     container:  waiting -> starting -> (postStart hook) -> running -> terminated
@@ -20,11 +20,11 @@ namespace muster::runtime {
 ///                    +---------------------- (back-off) --------------------+
 ///
 /// Once `facts().ending`, nothing starts any more: the pod's work is done, its time is up, or it is
-/// deleted. Its containers are stopped together, then its sidecars from the last to the first, then
-/// the sandbox goes.
+/// being deleted. Its containers are stopped together, then its sidecars from the last to the
+/// first, then the sandbox ends.
 ///
-/// Containers are addressed by their index in facts().containers: init containers first. What
-/// happens to each of them is a ContainerMachine's; this decides whose turn it is.
+/// Containers are addressed by their index in facts().containers: init containers first. A
+/// ContainerMachine handles each of them; this decides which may run.
 class PodMachine {
   public:
     using Now = PodTime;
@@ -37,21 +37,21 @@ class PodMachine {
     PodMachine& operator=(const PodMachine&) = delete;
 
     PodActions start(Now now) { return advance(now); }
-    /// Instead, for a pod that another process had and whose processes are gone: what had ended
-    /// stays ended, what ran was killed, and the rest follows from the restart policy.
+    /// Used instead for a pod of an earlier process whose processes are gone: containers that had
+    /// ended stay ended, running ones were killed, and the rest follows from the restart policy.
     PodActions resume(const kube::PodStatus& earlier, Now now);
-    /// Instead, for a pod that another process had and whose sandbox still runs: what happened
-    /// since its last status happens now. `recovered`: of each container, in the order of
+    /// Used instead for a pod of an earlier process whose sandbox still runs: what happened since
+    /// its last status happens now. `recovered`: each container, in the order of
     /// facts().containers.
     PodActions take_over(const kube::PodStatus& earlier,
                          const std::vector<RecoveredContainer>& recovered, Now now);
     PodActions sandbox_ready(Now now);
-    /// It could not be made; tried again later. `reason` is that of the Event.
+    /// It could not be made, and is tried again later. `reason` is that of the Event.
     PodActions sandbox_failed(std::string reason, std::string message, Now now);
-    /// All processes of the pod are gone, because we killed them or because somebody else did.
+    /// All processes of the pod are gone, killed by us or by someone else.
     PodActions sandbox_gone(Now now);
     PodActions container_started(std::size_t index, std::string container_id, Now now);
-    /// What the container needs is not there; tried again later.
+    /// Something that the container needs is missing; it is tried again later.
     PodActions config_failed(std::size_t index, std::string message, Now now);
     PodActions start_failed(std::size_t index, std::string message, Now now);
     PodActions container_exited(std::size_t index, ContainerEnd end, Now now);
@@ -67,7 +67,7 @@ class PodMachine {
     /// Time passed; call at wake_at() or any time.
     PodActions tick(Now now) { return advance(now); }
 
-    /// When tick() is to be called, if nothing happens before.
+    /// When to call tick() if nothing happens before.
     std::optional<Instant> wake_at() const;
     const PodFacts& facts() const { return facts_; }
     const ContainerLifecycle& lifecycle(std::size_t index) const {
@@ -76,14 +76,14 @@ class PodMachine {
     std::string phase() const { return pod_phase(facts_); }
     /// The phase is a final one.
     bool has_ended() const;
-    /// Terminal, and nothing of it runs.
+    /// The phase is final, and nothing of it runs.
     bool finished() const;
 
   private:
     enum class Sandbox { kAbsent, kCreating, kReady, kEnding };
 
     void recover_facts_from(const kube::PodStatus& earlier, Now now);
-    /// What init containers prepared may have gone with the sandbox.
+    /// What init containers prepared may be gone with the sandbox.
     void repeat_init_containers();
     PodActions advance(Now now, PodActions actions = {});
     void advance_containers(Now now, PodActions& actions);
@@ -101,7 +101,7 @@ class PodMachine {
     Sandbox sandbox_ = Sandbox::kAbsent;
     Instant sandbox_retry_at_{};
     int sandbox_failures_ = 0;
-    Instant end_by_{};  ///< once ending
+    Instant end_by_{};  ///< set once it is ending
     bool forced_ = false;
     bool deletion_requested_ = false;
     bool deletion_sent_ = false;

@@ -11,8 +11,8 @@
 
 namespace muster::runtime {
 
-/// Feeds a machine and prints what it answers: "sandbox", "start 0", "signal 0 15", "probe 0
-/// Liveness", "hook 0 PreStop", "kill", "delete", "event Reason".
+/// Feeds a machine and prints its actions: "sandbox", "start 0", "signal 0 15", "probe 0 Liveness",
+/// "hook 0 PreStop", "kill", "delete", "event Reason".
 class Life {
   public:
     explicit Life(std::string policy, int init = 0, int mains = 1)
@@ -73,14 +73,14 @@ class Life {
     }
     using Lines = std::vector<std::string>;
     Lines start() { return print(machine->start(now())); }
-    /// By a process that comes after one which was killed, and with it the pod.
+    /// By a process whose predecessor was killed, and the pod with it.
     Lines resume(Duration later) {
         const kube::PodStatus earlier = make_pod_status(pod, machine->facts(), now().wall);
         passed += later;
         machine.emplace(pod, *read_lifecycles(pod.spec), "10.0.0.1", "127.0.0.1", now());
         return print(machine->resume(earlier, now()));
     }
-    /// By a process that comes after one which was killed, when its pod was not.
+    /// By a process whose predecessor was killed, but not the pod.
     Lines take_over(Duration later, const std::vector<RecoveredContainer>& found) {
         const kube::PodStatus earlier = make_pod_status(pod, machine->facts(), now().wall);
         passed += later;
@@ -96,7 +96,7 @@ class Life {
         return print(
             machine->container_exited(i, {.exit_code = code, .reason = {}, .message = {}}, now()));
     }
-    /// Of the newest instance that a probe was run on.
+    /// A result for the newest instance on which a probe was run.
     Lines probed(ProbeKind kind, bool success, std::size_t i = 0) {
         return print(machine->probe_ended(i, instance, kind,
                                           {.success = success, .output = "refused"}, now()));
@@ -128,7 +128,7 @@ class Life {
     kube::Pod pod;
     std::optional<PodMachine> machine;
     Duration passed{};
-    std::uint32_t instance = 0;           ///< that the last probe or hook was for
+    std::uint32_t instance = 0;           ///< of the last probe or hook
     std::vector<std::string> messages{};  ///< of all events
 };
 

@@ -18,14 +18,14 @@ struct Termination {
     std::string container_id;
 };
 
-/// What happened to one container so far.
+/// What has happened to one container so far.
 struct ContainerRecord {
     enum class State { kWaiting, kRunning, kTerminated };
 
     std::string name;
     std::string image;
     bool init = false;
-    bool sidecar = false;  ///< an init container that runs on beside the others
+    bool sidecar = false;  ///< an init container that keeps running beside the others
     bool busy = false;     ///< it has a process, or is about to
     bool started = false;  ///< runs, and its startup probe has passed
     bool ready = false;
@@ -40,7 +40,7 @@ struct ContainerRecord {
     std::string container_id;
 };
 
-/// What happened to a pod so far: all that its status follows from.
+/// What has happened to a pod so far; its status follows from it.
 struct PodFacts {
     std::vector<ContainerRecord> containers;  ///< init containers first, in the order of the spec
     WallTime start_time;
@@ -48,7 +48,7 @@ struct PodFacts {
     std::string host_ip;
     bool sandbox_ready = false;
     bool ending = false;  ///< nothing will be started any more
-    /// The pod has failed, whatever its containers' ends: "DeadlineExceeded".
+    /// The pod has failed, however its containers ended: "DeadlineExceeded".
     std::string failed_reason;
     std::string failed_message;
 };
@@ -56,16 +56,16 @@ struct PodFacts {
 /// Ended with exit code 0.
 bool succeeded(const ContainerRecord& record);
 
-/// How often it was started so far. A start that is under way is not counted, nor is one whose
-/// postStart hook is the first that ever runs.
+/// How often it has been started. A start in progress does not count, nor does one whose postStart
+/// hook is the first that ever runs.
 std::uint32_t launches_of(const ContainerRecord& record);
 
-/// The phase by the kubelet's rules (upstream: pkg/kubelet/kubelet_pods.go, getPhase): terminal
-/// only when the pod is ending and none of its processes is left.
+/// The phase by the kubelet's rules (upstream: pkg/kubelet/kubelet_pods.go, getPhase): final only
+/// when the pod is ending and none of its processes is left.
 std::string pod_phase(const PodFacts& facts);
 
-/// The whole status. Transition times are kept from `pod.status` where a condition is as it was;
-/// conditions of others are kept.
+/// The complete status. A condition that has not changed keeps its transition time from
+/// `pod.status`; conditions of others are kept.
 kube::PodStatus make_pod_status(const kube::Pod& pod, const PodFacts& facts, WallTime now);
 
 /// Guaranteed, Burstable or BestEffort, by requests and limits.

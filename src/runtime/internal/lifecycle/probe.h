@@ -11,7 +11,7 @@ namespace muster::runtime {
 
 enum class ProbeKind : std::uint8_t { kStartup, kLiveness, kReadiness };
 
-/// "Startup", as events name it.
+/// "Startup", for events.
 std::string_view probe_name(ProbeKind kind);
 
 struct ProbeTiming {
@@ -25,7 +25,7 @@ struct ProbeTiming {
 };
 
 /// When one probe of one container instance runs, and what its results mean. Pure. One attempt at a
-/// time; the period runs from start to start (upstream: pkg/kubelet/prober/worker.go).
+/// time; the period is from start to start (upstream: pkg/kubelet/prober/worker.go).
 class Probe {
   public:
     Probe(const ProbeTiming& timing, Instant first) : timing_(timing), next_(first) {}
@@ -37,7 +37,7 @@ class Probe {
     void begin(Instant now);
 
     enum class Verdict : std::uint8_t {
-        kUndecided,  ///< as it was: a threshold is not reached
+        kUndecided,  ///< no change: a threshold is not reached
         kPassed,
         kFailed,
     };
@@ -60,7 +60,7 @@ struct ProbeTimings {
 };
 
 /// The probes of one container instance together: the other two begin when the startup probe has
-/// passed (at once where there is none). Pure.
+/// passed (immediately if there is none). Pure.
 class ContainerProbes {
   public:
     ContainerProbes(const ProbeTimings& timings, Instant container_started);
@@ -69,12 +69,11 @@ class ContainerProbes {
     bool ready() const { return started_ && ready_; }
 
     std::optional<Instant> next_at() const;
-    /// Those that are due; they count as begun.
+    /// The probes that are due; they count as begun.
     std::vector<ProbeKind> begin_due(Instant now);
-    /// True when the container is to be killed for it. After that only readiness is probed.
+    /// True if the container is to be killed for it. After that only readiness is probed.
     bool ended(ProbeKind kind, bool success, Instant now);
-    /// The container is being ended: nobody asks any more whether it lives, but whether it is
-    /// ready.
+    /// The container is being stopped: it is probed no longer for liveness, only for readiness.
     void stop_killing();
 
   private:

@@ -8,16 +8,16 @@ namespace muster::runtime {
 /// How a container's processes ended.
 struct ContainerEnd {
     int exit_code = 0;   ///< 128 + the signal for a killed process
-    std::string reason;  ///< empty: by the exit code
+    std::string reason;  ///< if empty, it follows from the exit code
     std::string message;
 };
 
-/// What the init of a pod that outlived an earlier process says of a container: of its newest
-/// start, as far as this sandbox has seen any.
+/// What the init of a pod that outlived its process reports about a container: its newest start, if
+/// there was one in this sandbox.
 struct RecoveredContainer {
     enum class State {
         kNone,      ///< not started in this sandbox
-        kStarting,  ///< asked for; what becomes of it is still to come
+        kStarting,  ///< requested; the outcome is still to come
         kRunning,
         kEnded,   ///< end
         kFailed,  ///< could not be started; end.message

@@ -5,11 +5,11 @@
 
 namespace muster::runtime {
 
-/// Takes over what an earlier status of the pod says happened to it: ends, restarts, when it
-/// began. What ran then is kRunning here, though nothing says whether it still does.
+/// Takes over the history in an earlier status of the pod: ends, restarts, when it began.
+/// Containers that ran then are kRunning here, though it is unknown whether they still do.
 void recover_facts(PodFacts& facts, const kube::PodStatus& earlier);
 
-/// The record, which was read from a status, already tells what the pod's init does.
+/// Whether the record, which was read from a status, already reflects what the pod's init reports.
 bool is_accounted_for(const ContainerRecord& record, const RecoveredContainer& recovered);
 
 }  // namespace muster::runtime

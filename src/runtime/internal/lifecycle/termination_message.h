@@ -6,12 +6,12 @@
 
 namespace muster::runtime {
 
-/// Where a container leaves its message unless the manifest says otherwise.
+/// The file of a container's message unless the manifest says otherwise.
 inline constexpr std::string_view kTerminationLog = "/dev/termination-log";
 
-/// What a container that ended has to say: the last 4096 bytes of `file`. Where that is empty and
-/// `from_log`, the last 80 lines of its log, cut to their last 2048 bytes (upstream:
-/// pkg/kubelet/kuberuntime, getTerminationMessage). A file that can't be read says so.
+/// The message of a container that ended: the last 4096 bytes of `file`. If that is empty and
+/// `from_log` is set, the last 80 lines of its log, cut to their last 2048 bytes (upstream:
+/// pkg/kubelet/kuberuntime, getTerminationMessage). If a file can't be read, the message says so.
 std::string read_termination_message(const std::filesystem::path& file,
                                      const std::filesystem::path& log, bool from_log);
 

@@ -18,8 +18,8 @@ struct Account {
     friend bool operator==(const Account&, const Account&) = default;
 };
 
-/// From the content of /etc/passwd and /etc/group, as a container runtime looks a numeric user up:
-/// in the files alone. nullopt: no such user.
+/// From the content of /etc/passwd and /etc/group, where a container runtime looks up a numeric
+/// user: only in the files. nullopt if there is no such user.
 std::optional<Account> find_account(std::string_view passwd, std::string_view group,
                                     std::uint32_t uid);
 

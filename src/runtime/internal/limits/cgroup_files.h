@@ -17,25 +17,25 @@ class CgroupFiles {
 
     /// kAlreadyExists, kForbidden.
     virtual Result<void> make(const std::string& group) = 0;
-    /// kNotFound; another error while it has processes or groups below it.
+    /// kNotFound; another error if it has processes or groups below it.
     virtual Result<void> remove(const std::string& group) = 0;
     virtual Result<void> write(const std::string& group, std::string_view file,
                                std::string_view value) = 0;
     virtual Result<std::string> read(const std::string& group, std::string_view file) = 0;
-    /// The group as a descriptor, to start processes in it (cgroup_entry.h).
+    /// A descriptor of the group, to start processes in it (cgroup_entry.h).
     virtual Result<UniqueFd> open(const std::string& group) = 0;
-    /// Claims the group for as long as the descriptor, or a copy of it, is open; kConflict when
-    /// somebody else has it.
+    /// Claims the group for as long as the descriptor, or a copy of it, is open; kConflict if
+    /// another process has it.
     virtual Result<UniqueFd> claim(const std::string& group) = 0;
     /// The names of the groups directly below.
     virtual Result<std::vector<std::string>> children(const std::string& group) = 0;
 };
 
-/// This machine's. Needs no state, and outlives everything.
+/// Those of this machine. Has no state, and lives as long as the program.
 CgroupFiles& kernel_cgroup_files();
 
-/// Removes a group and all below it, from the leaves up; what is gone already is not an error. Groups
-/// that still have processes stay and are the error.
+/// Removes a group and everything below it, from the leaves up; groups that are gone already are no
+/// error. Groups that still have processes stay and are the error.
 Result<void> remove_cgroup_tree(CgroupFiles& files, const std::string& group);
 
 }  // namespace muster::runtime

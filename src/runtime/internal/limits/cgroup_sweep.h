@@ -7,8 +7,8 @@
 
 namespace muster::runtime {
 
-/// Kills every process of a group and of all below it but the calling one, waits for their ends,
-/// and removes the groups. For groups whose owner is gone.
+/// Kills every process of a group and of those below it, except the calling one, waits until they
+/// have ended, and removes the groups. For groups whose owner is gone.
 Result<void> sweep_cgroup(CgroupFiles& files, const std::string& group);
 
 /// Whether a group or one below it has a process.

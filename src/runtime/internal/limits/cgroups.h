@@ -15,7 +15,8 @@
 namespace muster::runtime {
 
 /// The groups of one instance of a container, one in each tree. Owns them: the destructor removes
-/// them, so its processes must be gone by then; what can't be removed yet goes with the node's.
+/// them, so its processes must be gone by then; groups that can't be removed yet are removed with
+/// the node's.
 class ContainerCgroup {
   public:
     struct Group {
@@ -31,7 +32,7 @@ class ContainerCgroup {
 
     /// Their directories, for CgroupEntry.
     Result<std::vector<UniqueFd>> open() const;
-    /// Whether the kernel has killed a process of the container for want of memory.
+    /// Whether the kernel has killed a process of the container because memory ran out.
     bool ran_out_of_memory() const;
 
   private:
@@ -41,16 +42,16 @@ class ContainerCgroup {
 
 class Cgroups;
 
-/// The name of a node's group, the same for one state directory in this process and in one that
-/// takes its pods over. `outlives`: as the pods may, when it has ended.
+/// The name of a node's group: the same for one state directory in this process and in one that
+/// takes over its pods. `outlives`: the pods may outlive the process.
 std::string node_group_name(const std::filesystem::path& state_dir, bool outlives = false);
-/// The name of such a group, or that of the group beside it that the node itself moved to. One that
-/// nothing has claimed is what a killed node left; with `outlives`, together with pods that still
-/// run.
+/// Whether it is the name of such a group, or of the group beside it to which the node itself
+/// moved. If nothing has claimed it, a killed node left it behind; with `outlives`, possibly with
+/// pods that still run.
 bool is_node_group_name(std::string_view name, bool outlives = false);
 
 /// The groups of one pod. Outlives those of its containers, and the node's outlive it. The
-/// destructor removes them with all that is below.
+/// destructor removes them with everything below.
 class PodCgroup {
   public:
     PodCgroup(CgroupFiles& files, const Cgroups& node, std::string name)
@@ -59,7 +60,7 @@ class PodCgroup {
     PodCgroup(const PodCgroup&) = delete;
     PodCgroup& operator=(const PodCgroup&) = delete;
 
-    /// `name` is that of no other container of the pod that still has its group.
+    /// `name` is unique among the containers of the pod that still have a group.
     Result<std::unique_ptr<ContainerCgroup>> make_container(const std::string& name,
                                                             const ContainerLimits& limits) const;
 
@@ -69,12 +70,12 @@ class PodCgroup {
     std::string name_;
 };
 
-/// What the kernel lets this process limit, and the group in each tree under which it does: one per
-/// node, claimed by a lock on its directory, one per pod below it, one per container below that.
-/// Thread: the loop; no call waits.
+/// What the kernel lets this process limit, and the group in each tree under which it does so: one
+/// for each node, claimed by a lock on its directory, one for each pod below it, and one for each
+/// container below that. Thread: the loop; no call waits.
 class Cgroups {
   public:
-    /// What is looked at.
+    /// What create() examines.
     struct Place {
         std::string mountinfo;   ///< content of /proc/self/mountinfo
         std::string own_groups;  ///< content of /proc/self/cgroup
@@ -82,45 +83,45 @@ class Cgroups {
         std::int64_t threads_max = 0;
         std::int64_t cpus = 1;
         bool root = false;
-        pid_t companion = 0;  ///< a process of ours beside us, 0 for none
+        pid_t companion = 0;  ///< a helper process of ours, 0 if there is none
     };
     static Place place_of_this_process();
 
-    /// The groups that create() may make, whether or not it does: told to the cleanup process
+    /// The groups that create() may make, whether or not it does: the cleanup process learns them
     /// before there is anything to clean up.
     static std::vector<std::string> possible_groups(const Place& place, const std::string& name);
 
-    /// What may be done is tried, and kept. With a version 2 tree in which only this process may
-    /// make groups (a systemd scope with Delegate=yes) this process moves into a group of its own.
-    /// `pids_per_pod` 0: from the kernel's limits.
+    /// Tries everything that is allowed, and keeps what works. With a version 2 tree in which only
+    /// this process may make groups (a systemd scope with Delegate=yes) this process moves into a
+    /// group of its own. `pids_per_pod` 0: from the kernel's limits.
     static Cgroups create(CgroupFiles& files, const Place& place, const std::string& name,
                           std::int64_t pids_per_pod = 0);
-    /// None, as asked for or because `obstacle` says why.
+    /// No groups, as requested or for the reason in `obstacle`.
     explicit Cgroups(std::string obstacle) : obstacle_(std::move(obstacle)) {}
     Cgroups(Cgroups&&) = default;
     Cgroups& operator=(Cgroups&&) = delete;
     ~Cgroups();
 
     bool enforces(Controller controller) const;
-    /// Why some limits are not enforced, and what to do about it; empty when all are.
+    /// Why some limits are not enforced, and what to do about it; empty if all are.
     const std::string& obstacle() const { return obstacle_; }
 
-    /// How many processes and threads a pod may have, whether or not groups enforce it.
+    /// The limit of processes and threads of a pod, whether or not groups enforce it.
     std::int64_t pids_of_pod() const { return pids_.pod; }
 
     Result<std::unique_ptr<PodCgroup>> make_pod(const std::string& name,
                                                 std::int64_t cpu_request_milli) const;
 
-    /// A group that belongs to this node alone, and what claims it.
+    /// A group that belongs only to this node, and the descriptor that claims it.
     struct Claim {
         std::string group;
         UniqueFd lock;
     };
     /// All of them, for the cleanup process.
     const std::vector<Claim>& claims() const { return claims_; }
-    /// Removes those of other pods, which must be gone.
+    /// Removes those of all other pods, which must be gone.
     void keep_only(const std::set<std::string>& pods);
-    /// Removes them; the processes of all pods must be gone. The destructor does it too.
+    /// Removes them; the processes of all pods must be gone. The destructor does this too.
     Result<void> remove();
 
   private:
@@ -151,7 +152,7 @@ class Cgroups {
     PidLimits pids_;
     std::int64_t cpus_ = 1;
     pid_t companion_ = 0;
-    /// This process moved aside in the version 2 tree, and enabled controllers where it had been.
+    /// This process moved aside in the version 2 tree, and enabled controllers in its former group.
     struct Move {
         std::string from;
         std::string to;
@@ -162,8 +163,8 @@ class Cgroups {
     std::string obstacle_;
 };
 
-/// "spec.containers[0].resources.limits.memory": what the pod asks to be limited and these groups
-/// do not.
+/// "spec.containers[0].resources.limits.memory": limits that the pod asks for and these groups do
+/// not enforce.
 std::vector<std::string> limits_not_enforced(const kube::Pod& pod, const Cgroups& cgroups);
 
 }  // namespace muster::runtime

@@ -12,9 +12,9 @@
 
 namespace muster::runtime {
 
-/// A version 2 tree in memory, as strict as the kernel's: files of a controller exist only where
-/// the parent has enabled it, a group that enables one has no processes of its own, and only an
-/// empty group can be removed. There is one process that acts, and others that are put into groups.
+/// A version 2 tree in memory, as strict as the kernel's: files of a controller exist only if the
+/// parent has enabled it, a group that enables one has no processes of its own, and only an empty
+/// group can be removed. One process acts, and others are put into groups.
 class FakeCgroupFiles final : public CgroupFiles {
   public:
     struct Group {
@@ -31,7 +31,7 @@ class FakeCgroupFiles final : public CgroupFiles {
         at = root_;
     }
 
-    /// A group as somebody else made it.
+    /// A group that another process made.
     Group& add(const std::string& path, bool writable) {
         auto made = make_unchecked(path);
         made->writable = writable;
@@ -140,7 +140,7 @@ class FakeCgroupFiles final : public CgroupFiles {
                 names.push_back(path.substr(group.size() + 1));
         return names;
     }
-    /// Processes besides the acting one have the numbers 100, 101, ... in each group.
+    /// Processes other than the acting one have the numbers 100, 101, ... in each group.
     std::vector<std::string> names_of_others(const std::string& group) const {
         std::vector<std::string> names;
         for (int i = 0; i < groups.at(group).others; ++i) names.push_back(std::to_string(100 + i));
@@ -154,7 +154,7 @@ class FakeCgroupFiles final : public CgroupFiles {
         refresh(parent_of(group));
         return made;
     }
-    /// The groups below have the files of what `group` enables, and no others.
+    /// The groups below have the files of the controllers that `group` enables, and no others.
     void refresh(const std::string& group) {
         for (const std::string& name : names_below(group)) {
             Group& child = groups.at(group + "/" + name);

@@ -13,26 +13,26 @@
 
 namespace muster::runtime {
 
-/// The user that runs muster, and what the machine says about users.
+/// The user that runs muster, and the machine's account files.
 struct Caller {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
     std::vector<std::uint32_t> groups;
-    /// May become another user: is root, in no user namespace of ours.
+    /// Whether it may become another user: it is root, and not in a user namespace of ours.
     bool may_change() const { return uid == 0; }
     std::string passwd;  ///< the content of /etc/passwd
     std::string group;   ///< the content of /etc/group
 };
 Caller caller_of_this_process();
 
-/// A sysctl that the pod's init sets, in the pod's own namespaces: name ("net.core.somaxconn"),
+/// A sysctl for the pod's init to set in the pod's own namespaces: name ("net.core.somaxconn") and
 /// value.
 using Sysctl = std::pair<std::string, std::string>;
 
-/// What the pod's securityContext comes to. Fields are named as in "spec.securityContext.fsGroup",
-/// with the reason behind.
+/// The effect of the pod's securityContext. Fields are named as in "spec.securityContext.fsGroup",
+/// followed by the reason.
 struct PodSecurity {
-    /// The group that the pod's own volumes belong to.
+    /// The group that owns the pod's own volumes.
     std::optional<std::uint32_t> fs_group;
     std::vector<Sysctl> sysctls;
     std::vector<std::string> not_honoured;
@@ -40,13 +40,13 @@ struct PodSecurity {
 /// An error: a sysctl that no pod may set (kubelet: SysctlForbidden).
 Result<PodSecurity> plan_pod_security(const kube::Pod& pod, const Caller& caller);
 
-/// The same for one container, whose fields win over the pod's.
+/// The same for one container, whose fields take precedence over the pod's.
 struct ContainerSecurity {
     pod_init::Identity identity;
     bool privileged = false;
     bool unmasked_proc = false;  ///< procMount: Unmasked
     bool read_only_root = false;
-    /// Of the user that it runs as, if that is not the caller.
+    /// The account that it runs as, if that is not the caller.
     std::optional<Account> account;
     std::vector<std::string> not_honoured;  ///< relative to the container: "securityContext.x"
 };
@@ -55,8 +55,9 @@ Result<ContainerSecurity> plan_container_security(const kube::Pod& pod,
                                                   const kube::Container& container,
                                                   const Caller& caller);
 
-/// The environment of a container that runs as another user than muster: HOME is that user's (/ if
-/// the machine does not know it), and USER and LOGNAME go, as no container runtime sets them.
+/// The environment of a container that runs as a user other than muster's: HOME is that user's (/
+/// if the machine does not know it), and USER and LOGNAME are removed, as no container runtime sets
+/// them.
 std::vector<std::string> environment_of(const ContainerSecurity& security, const Caller& caller,
                                         std::vector<std::string> environment);
 

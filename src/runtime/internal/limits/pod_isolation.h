@@ -14,14 +14,14 @@
 
 namespace muster::runtime {
 
-/// What the pods of a node are held apart by, besides namespaces. Outlives them.
+/// What isolates the pods of a node from each other, in addition to namespaces. Outlives them.
 struct NodeIsolation {
     Cgroups cgroups;
     DeviceLedger devices;
     Caller caller;
 };
 
-/// What one pod may use, and as whom: its groups, its devices, its identity. Owns the groups and
+/// What one pod may use, and its identity: its groups, its devices, its user. Owns the groups and
 /// the devices. Thread: the loop.
 class PodIsolation {
   public:
@@ -30,37 +30,37 @@ class PodIsolation {
     PodIsolation(const PodIsolation&) = delete;
     PodIsolation& operator=(const PodIsolation&) = delete;
 
-    /// The fields of the manifest that are not honoured, each with the reason where it is not
-    /// plain.
+    /// The fields of the manifest that are not honoured, each with the reason unless that is
+    /// obvious.
     std::vector<std::string> not_honoured(bool namespaces) const;
 
     /// Takes the devices and makes the groups, for a sandbox that is about to be made.
     Result<void> prepare();
     /// The pod has ended: others may have its devices.
     void release_devices();
-    /// Every process of the pod is gone: so are its groups.
+    /// Every process of the pod is gone, so its groups are removed.
     void sandbox_gone();
 
     const PodSecurity& security() const { return security_; }
     const Devices& devices() const { return devices_; }
-    /// A container may change the machine through /proc and /sys.
+    /// Whether a container may change the machine through /proc and /sys.
     bool privileged() const;
 
     /// The error is the message of a CreateContainerConfigError. `index` counts init containers
     /// first.
     Result<ContainerSecurity> container_security(std::size_t index) const;
-    /// The user as whom all containers run; nullopt when they differ, or run as the user that
-    /// started us.
+    /// The user that all containers run as; nullopt if they differ, or run as the user that started
+    /// us.
     std::optional<std::uint32_t> user_of_all() const;
-    /// `base` with what follows from the container's user and devices.
+    /// `base`, adjusted to the container's user and devices.
     std::vector<std::string> environment(std::size_t index, const ContainerSecurity& security,
                                          std::vector<std::string> base) const;
 
-    /// Makes the groups of one instance of a container, or finds those of one that runs, and opens
+    /// Makes the groups of one instance of a container, or finds those of a running one, and opens
     /// them for its supervisor.
     Result<std::vector<UniqueFd>> enter(std::size_t index, std::uint32_t instance);
-    /// The instance is gone: removes its groups. True: the kernel has killed a process of it for
-    /// want of memory.
+    /// The instance is gone: removes its groups. True if the kernel has killed one of its processes
+    /// because memory ran out.
     bool leave(std::uint32_t instance);
 
   private:

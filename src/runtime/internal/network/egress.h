@@ -14,11 +14,11 @@
 namespace muster::runtime {
 
 /// The way from the pods' network to the outside: a tap device of the pods' router with a `pasta`
-/// process on it, which makes ordinary sockets of this machine's network of what leaves, and
-/// masquerade, as pasta answers to one address. Owns the process: the destructor kills it, and the
-/// kernel does when this process ends. It leaves no file.
+/// process on it, which turns outgoing traffic into ordinary sockets of this machine's network, and
+/// masquerade, as pasta answers to one address. Owns the process: the destructor kills it, and so
+/// does the kernel when this process ends. It leaves no file.
 ///
-/// Pods reach what this machine reaches, its own addresses included, but not its loopback.
+/// Pods reach what this machine reaches, including its own addresses, but not its loopback.
 ///
 /// Thread: the loop, which must be the process's main thread.
 class Egress {
@@ -26,10 +26,11 @@ class Egress {
     /// Stands for the machine's first name server, where pods can't reach that itself.
     static constexpr std::uint32_t kNameForwarder = 0xA9FE0135;  // 169.254.1.53
 
-    /// Does not wait for pasta to be ready: what pods send until then waits in the router. An error
-    /// says what is missing and what to do about it; the outside stays refused at once then.
-    /// `fabric` must outlive the object. `environment` is pasta's, and its PATH says where it is;
-    /// with `forward_names` kNameForwarder answers (and then that server must not be asked itself).
+    /// Does not wait until pasta is ready: packets that pods send until then wait in the router. An
+    /// error says what is missing and what to do about it; the outside then stays refused
+    /// immediately. `fabric` must outlive the object. `environment` is pasta's, and pasta is looked
+    /// up in its PATH; with `forward_names` kNameForwarder answers (and then that server must not
+    /// be asked itself).
     static Result<std::unique_ptr<Egress>> open(asio::any_io_executor executor, PodFabric& fabric,
                                                 const std::vector<std::string>& environment,
                                                 bool forward_names);
@@ -37,8 +38,8 @@ class Egress {
     Egress(const Egress&) = delete;
     Egress& operator=(const Egress&) = delete;
 
-    /// Returns only if pasta ends by itself: with what it said. The outside is refused at once from
-    /// then on.
+    /// Returns only if pasta ends by itself, with its output. From then on the outside is refused
+    /// immediately.
     Task<std::string> ended();
 
     pid_t process() const { return process_; }

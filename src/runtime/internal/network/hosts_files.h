@@ -12,36 +12,36 @@
 
 namespace muster::runtime {
 
-/// The files that pods see as /etc/hosts, kept current: rewritten in place, as pods have the very
-/// file mounted. The pods of a job see the same names and share one file, so a job of thousands
-/// costs one rewrite; a pod with names that are its alone has its own. Changes that come together
-/// cost one rewrite. Thread: the loop.
+/// The files that pods see as /etc/hosts, kept current: rewritten in place, as pods have the file
+/// itself mounted. The pods of a job see the same names and share one file, so a job of thousands
+/// costs one rewrite; a pod with names of its own has its own file. Changes that come together cost
+/// one rewrite. Thread: the loop.
 class HostsFiles {
   public:
     /// `directory` is made when it is needed.
     HostsFiles(NameTable& names, Clock& clock, TaskGroup& tasks, std::filesystem::path directory)
         : names_(names), clock_(clock), tasks_(tasks), directory_(std::move(directory)) {}
 
-    /// The file for the pod, written now and kept current until its pods are removed.
-    /// `uid` is the pod's, as a successor of the same name may come before it is removed.
+    /// The file for the pod, written now and kept current until its pods are removed. `uid` is the
+    /// pod's, as a successor of the same name may appear before it is removed.
     Result<std::filesystem::path> add(const std::string& namespace_, const std::string& pod,
                                       const std::string& uid);
     /// Harmless for a pod that was not added.
     void remove(const std::string& uid);
 
-    /// The names changed.
+    /// The names have changed.
     void names_changed();
-    /// Files that are there stay as they are until release(): pods use them, and not all of their
-    /// names are known yet.
+    /// Existing files stay as they are until release(): pods use them, and not all of their names
+    /// are known yet.
     void hold() { held_ = true; }
-    /// All names are known. Removes the files that no pod has.
+    /// All names are known. Removes the files that no pod uses.
     void release();
 
   private:
     struct File {
         std::string namespace_;
         std::string owner_uid;  ///< of a shared one
-        std::string own;        ///< the one pod of one that is not shared
+        std::string own;        ///< the only pod of a file that is not shared
         std::string content;
         std::set<std::string> pods;  ///< uids
     };

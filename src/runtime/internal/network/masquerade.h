@@ -7,9 +7,9 @@
 
 namespace muster::runtime {
 
-/// What leaves the namespace by the link `out` leaves with the address of that link; connections
+/// Packets that leave the namespace by the link `out` get the address of that link; connections
 /// between the pods' addresses (`range`/16, host byte order) are not tracked, so their packets pass
-/// as before. By nf_tables, spoken directly.
+/// as before. Talks to nf_tables directly.
 Result<void> masquerade(const NetworkNamespace& network, std::uint32_t out, std::uint32_t range);
 
 }  // namespace muster::runtime

@@ -8,14 +8,14 @@
 
 namespace muster::runtime {
 
-// What objects of the API say about names (NameTable). Pure.
+// The names (NameTable) that follow from objects of the API. Pure.
 
 NamedPod names_of(const kube::Pod& pod);
 
 /// Nothing for an object that can't be read, which is logged.
 std::optional<NamedService> service_in(const json::value& object);
 
-/// The Service `kubernetes`: no pods are behind it, and it is found elsewhere
+/// The Service `kubernetes`: it has no pods, and its address comes from elsewhere
 /// (NameTable::put_server()).
 bool is_server(const NamedService& service);
 

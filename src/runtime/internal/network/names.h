@@ -11,13 +11,13 @@
 
 namespace muster::runtime {
 
-/// What the names of a pod or a service follow from.
+/// The fields from which the names of a pod or a service follow.
 struct NamedPod {
     std::string namespace_;
     std::string name;
     std::string hostname;   ///< spec.hostname, or empty
     std::string subdomain;  ///< spec.subdomain, or empty
-    std::string owner_uid;  ///< of the controller, or empty
+    std::string owner_uid;  ///< of the controller; may be empty
     std::map<std::string, std::string> labels;
     std::vector<std::pair<std::string, std::vector<std::string>>> host_aliases;
 
@@ -33,24 +33,24 @@ struct NamedService {
     friend bool operator==(const NamedService&, const NamedService&) = default;
 };
 
-/// Which address each pod has, and which names mean which address. A name gets its address as soon
-/// as a pod or a service of that name is seen, so that it resolves before the pod runs. Pure.
+/// The address of each pod, and the addresses of each name. A name gets its address as soon as a
+/// pod or a service of that name is seen, so that it resolves before the pod runs. Pure.
 class NameTable {
   public:
-    /// Addresses are given out from `first` to `last` in turn, so that one is reused as late as can
-    /// be.
+    /// Addresses are handed out from `first` to `last` in turn, so that one is reused as late as
+    /// possible.
     NameTable(std::uint32_t first, std::uint32_t last, std::string domain = {})
         : first_(first), last_(last), next_(first), domain_(std::move(domain)) {}
 
-    /// Where every pod finds the Service `kubernetes` of the namespace `default`, which is not to
-    /// be put then. Before any other call.
+    /// Where every pod finds the Service `kubernetes` of the namespace `default`, which must not be
+    /// put then. To be called before anything else.
     void put_server(std::uint32_t address) { server_ = address; }
-    /// A pod that is there already has this address, although it was not seen yet. Nothing where
-    /// the name has one, or the address is another's or none of ours.
+    /// A pod that already exists has this address, although it was not seen yet. No effect if the
+    /// name has an address, or the address is taken or not in our range.
     void reserve(const std::string& namespace_, const std::string& name, std::uint32_t address);
     void put(NamedPod pod);
     void put(NamedService service);
-    /// Gives a name an address although neither a pod nor a service of it was seen yet.
+    /// Gives a name an address although neither a pod nor a service of that name was seen yet.
     void expect(const std::string& namespace_, const std::string& name,
                 const std::string& owner_uid);
     void remove_pod(const std::string& namespace_, const std::string& name);
@@ -60,7 +60,7 @@ class NameTable {
                                          const std::string& name) const;
 
     /// Every name that the pod can use, with its addresses; its own names first. Names of other
-    /// namespaces and of other jobs are not among them.
+    /// namespaces and other jobs are not included.
     struct Entry {
         std::uint32_t address;
         std::vector<std::string> names;
@@ -69,13 +69,13 @@ class NameTable {
     };
     std::vector<Entry> seen_by(const std::string& namespace_, const std::string& pod) const;
 
-    /// The content of an /etc/hosts: of all pods of that owner, as they see the same names.
+    /// The content of an /etc/hosts for all pods of that owner, as they see the same names.
     std::string hosts_of_owner(const std::string& namespace_, const std::string& owner_uid) const;
-    /// Of one pod that has names which are its alone (has_own_names()).
+    /// For one pod with names of its own (has_own_names()).
     std::string hosts_of_pod(const std::string& namespace_, const std::string& pod) const;
-    /// hostAliases, or a host name that is not the pod's name.
+    /// It has hostAliases, or a host name that differs from the pod's name.
     bool has_own_names(const std::string& namespace_, const std::string& pod) const;
-    /// "" for a pod that is not known, too.
+    /// "" for an unknown pod, too.
     std::string owner_of(const std::string& namespace_, const std::string& pod) const;
 
   private:
@@ -98,23 +98,22 @@ class NameTable {
     std::optional<std::uint32_t> server_;
     std::map<Key, NamedPod> pods_;
     std::map<Key, NamedService> services_;
-    /// Namespace, label, value -> names of pods: what a service selects is found without a look at
-    /// every pod.
+    /// Namespace, label, value -> names of pods: finds the pods that a service selects without
+    /// looking at every pod.
     std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> by_label_;
     std::map<Key, std::uint32_t> addresses_;
     std::set<std::uint32_t> taken_;
 };
 
-/// NAME, NAME.NS, NAME.NS.svc, NAME.NS.svc.cluster.local, and NAME.NS.svc.DOMAIN where it is
-/// another.
+/// NAME, NAME.NS, NAME.NS.svc, NAME.NS.svc.cluster.local, and NAME.NS.svc.DOMAIN if that differs.
 std::vector<std::string> name_forms(const std::string& name, const std::string& namespace_,
                                     const std::string& domain);
 
-/// The words of `value` that name a replica of the job by their form: `JOB-...-NUMBER`.
+/// The words of `value` that have the form of a replica's name of the job: `JOB-...-NUMBER`.
 std::vector<std::string> replica_names_in(std::string_view value, std::string_view job);
 
-/// Replaces each host name in `value` that `addresses` knows. A name counts only as a whole:
-/// letters, digits, '-' and '.' around it make it another name.
+/// Replaces each host name in `value` that `addresses` knows. Only whole names count: with letters,
+/// digits, '-' or '.' next to it, it is another name.
 std::string replace_names(std::string_view value,
                           const std::map<std::string, std::string, std::less<>>& addresses);
 

@@ -12,7 +12,7 @@
 
 namespace muster::runtime {
 
-/// What a node is made of, once it is known what the kernel allows.
+/// The parts of a node, once it is known what the kernel allows.
 struct NodeParts {
     NodeOptions options;
     Cgroups cgroups;

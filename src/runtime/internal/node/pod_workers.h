@@ -13,17 +13,17 @@
 
 namespace muster::runtime {
 
-/// The workers of a node's pods: one for each pod that is bound to it, until the pod's object and
-/// its processes are gone. Thread: the loop.
+/// The workers of a node's pods: one for each pod bound to it, until the pod's object and its
+/// processes are gone. Thread: the loop.
 class PodWorkers {
   public:
     /// `recovered`: pods of an earlier process, each of which its worker takes over.
     PodWorkers(NodeContext& node, TaskGroup& tasks, RecoveredPods recovered)
         : node_(node), tasks_(tasks), recovered_(std::move(recovered)) {}
 
-    /// Before any pod is given what these have: addresses, devices, cgroups.
+    /// Reserves the addresses, devices and cgroups of recovered pods, before other pods get any.
     void reserve_for_recovered_pods();
-    /// Ends the recovered pods that no worker took over, once all pods are known.
+    /// Ends the recovered pods that no worker has taken over, once all pods are known.
     void end_orphans(const std::function<bool(const PodName&)>& is_known);
 
     /// The pod's object is new or has changed.
@@ -33,9 +33,9 @@ class PodWorkers {
     /// Kills all pods, and returns when nothing of them is left.
     Task<void> stop();
 
-    /// Null where there is none.
+    /// Null if there is none.
     PodWorker* find(const std::string& namespace_, const std::string& pod) const;
-    /// What the pods' containers have used up so far.
+    /// What the pods' containers have used so far.
     UsageSample sample_usage() const;
 
   private:
@@ -43,9 +43,9 @@ class PodWorkers {
 
     NodeContext& node_;
     TaskGroup& tasks_;
-    RecoveredPods recovered_;                                    ///< that were not taken over yet
+    RecoveredPods recovered_;                                    ///< not taken over yet
     std::map<std::string, std::unique_ptr<PodWorker>> workers_;  ///< by uid
-    /// Their objects are gone, their processes not yet.
+    /// Their objects are gone, their processes are not yet.
     std::map<PodWorker*, std::unique_ptr<PodWorker>> ending_;
 };
 

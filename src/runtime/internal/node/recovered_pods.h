@@ -18,20 +18,20 @@ struct NamedRecoveredPod {
 /// By uid.
 using RecoveredPods = std::map<std::string, NamedRecoveredPod>;
 
-/// The pods below a node's state directory that still run although their node has ended. The
-/// directories of others are removed. Blocks for as long as recover_pod() does; an init that does
-/// not answer is an error, as nothing can tell whether its pod runs.
+/// The pods below a node's state directory that still run although their node has ended.
+/// Directories of other pods are removed. Blocks as long as recover_pod() does; an init that does
+/// not answer is an error, as its pod may or may not run.
 Result<RecoveredPods> recover_pods(const std::filesystem::path& state_dir);
 
-/// Removes the directory of a pod that has ended; what can't be removed is logged.
+/// Removes the directory of a pod that has ended; logs what can't be removed.
 void remove_pod_directory(const std::filesystem::path& directory);
 
-/// The network of the router that they hang on, of which there is one at a time; none where they
-/// share the machine's.
+/// The network of the router that they are connected to, of which there is one at a time; unset if
+/// they share the machine's.
 Result<UniqueFd> network_of(const RecoveredPods& pods);
 
-/// Ends those that hang on another network than `network` (-1: than the machine's), and takes them
-/// out: they could not be reached.
+/// Ends the pods on a network other than `network` (-1: the machine's), and removes them from
+/// `pods`: they could not be reached.
 Result<void> end_unreachable(RecoveredPods& pods, int network);
 
 }  // namespace muster::runtime

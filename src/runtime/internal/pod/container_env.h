@@ -13,14 +13,14 @@
 
 namespace muster::runtime {
 
-/// `$(VAR)` replaced by what `lookup` knows, `$$` by `$`; an unknown or unterminated reference
+/// Replaces `$(VAR)` by what `lookup` knows, and `$$` by `$`; an unknown or unterminated reference
 /// stays as it is (upstream: k8s third_party/forked/golang/expansion).
 std::string expand_variables(std::string_view text,
                              const std::function<const std::string*(std::string_view)>& lookup);
 
-/// The data of a ConfigMap or of a Secret, decoded.
+/// The decoded data of a ConfigMap or a Secret.
 using KeyValues = std::map<std::string, std::string, std::less<>>;
-/// By name; what is not there does not exist.
+/// By name; missing ones do not exist.
 using KeyValueObjects = std::map<std::string, KeyValues, std::less<>>;
 
 /// The ConfigMaps and Secrets that a container's environment or a pod's volumes refer to.
@@ -30,7 +30,7 @@ struct References {
 };
 References references_of(const kube::Container& container);
 
-/// What the environment of a container follows from, besides its own fields.
+/// What the environment of a container depends on, besides its own fields.
 struct EnvironmentInput {
     const kube::Pod& pod;
     const KeyValueObjects& config_maps;
@@ -40,14 +40,14 @@ struct EnvironmentInput {
     std::string pod_ip;
     std::string host_ip;
     std::string node_name;
-    kube::Quantity node_cpu;  ///< what a missing limit counts as
+    kube::Quantity node_cpu;  ///< the value of a missing limit
     kube::Quantity node_memory;
-    /// Names to be replaced by addresses in plain values; empty where names resolve.
+    /// Names to be replaced by addresses in plain values; empty if names resolve.
     std::map<std::string, std::string, std::less<>> addresses;
 };
 
-/// Adds to a base environment by what programs find the API (upstream: kubelet, envvars of the
-/// Service `kubernetes`).
+/// Adds the variables by which programs find the API to a base environment (upstream: kubelet,
+/// envvars of the Service `kubernetes`).
 void add_server_variables(std::vector<std::string>& base, const ServerAddress& server);
 
 struct ContainerProcess {
@@ -56,8 +56,8 @@ struct ContainerProcess {
 };
 
 /// The environment and the command line of a container, as a kubelet makes them (precedence: base,
-/// envFrom in order, env in order). A missing ConfigMap, Secret or key that is not optional is the
-/// kubelet's CreateContainerConfigError message.
+/// envFrom in order, env in order). If a ConfigMap, Secret or key is missing and not optional, the
+/// error is the kubelet's CreateContainerConfigError message.
 Result<ContainerProcess> make_process(const kube::Container& container,
                                       const EnvironmentInput& input);
 

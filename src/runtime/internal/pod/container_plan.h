@@ -15,16 +15,16 @@
 
 namespace muster::runtime {
 
-/// What every container of this node is made with.
+/// What is common to all containers of this node.
 struct ContainerSurroundings {
     bool namespaces = false;
     std::filesystem::path working_dir;
     /// A path of the image -> a directory of this machine.
     std::map<std::filesystem::path, std::filesystem::path> image_mounts;
-    /// Directories below /tmp that stay visible although /tmp is the pod's own: the caller's
+    /// Directories below /tmp that stay visible although the pod has its own /tmp: the caller's
     /// working directory, home and programs.
     std::vector<std::string> kept_below_tmp;
-    /// What containers see as /etc/resolv.conf; empty where the machine has none.
+    /// The containers' /etc/resolv.conf; empty if the machine has none.
     std::filesystem::path resolv_conf;
 };
 
@@ -37,12 +37,11 @@ struct PodDirectories {
     std::filesystem::path termination_log;  ///< file
 };
 
-/// Why this container can't run here whatever else there is; the message of its
-/// CreateContainerConfigError.
+/// Why this container can't run here in any case; the message of its CreateContainerConfigError.
 Result<void> check_container(const kube::Container& container, bool namespaces,
                              const kube::Pod& pod);
 
-/// Everything that the init needs to start the container, but its id.
+/// Everything that the init needs to start the container, except its id.
 Result<pod_init::ContainerStart> plan_container(const kube::Container& container,
                                                 ContainerProcess process,
                                                 const ContainerSecurity& security,
@@ -58,15 +57,14 @@ std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& env
                                              const std::filesystem::path& working_dir);
 
 /// An argument that is the path of a file of this machine which the container does not see, because
-/// it lies below the /tmp that the container's own takes the place of.
+/// it is below /tmp, and the container has a /tmp of its own.
 std::optional<std::string> hidden_by_tmp(const pod_init::ContainerStart& start);
 
-/// "containers[0].readinessProbe" and the like: fields that ask for something which this node does
-/// not do.
+/// "containers[0].readinessProbe" and the like: fields for features that this node does not have.
 std::vector<std::string> fields_without_effect(const kube::Pod& pod);
 
-/// The names of those that have args alone. Their images, which are not here, might have an entry
-/// point that takes these; without one they are the command, and so they are taken.
+/// The names of containers that have only args. Their images, which are not here, might have an
+/// entry point for these; without one they are the command, and so they are taken as it.
 std::vector<std::string> containers_run_by_their_args(const kube::PodSpec& spec);
 
 /// The message of a StartError: what could not be started, and what to do.

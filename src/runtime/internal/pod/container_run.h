@@ -10,25 +10,25 @@
 
 namespace muster::runtime {
 
-/// One instance of a container: its log, and its main process by pidfd. Stays after its end for the
-/// log's sake. Thread: the loop.
+/// One instance of a container: its log, and its main process by pidfd. Kept after its end for its
+/// log. Thread: the loop.
 class ContainerRun {
   public:
     static Result<std::unique_ptr<ContainerRun>> create(asio::any_io_executor executor,
                                                         pod_init::ContainerStart start,
                                                         std::filesystem::path log_file);
 
-    /// One that was started by an earlier process, as far as it is known; its log is on disk.
+    /// One that an earlier process started, as far as it is known; its log is on disk.
     static Result<std::unique_ptr<ContainerRun>> recovered(asio::any_io_executor executor,
                                                            pod_init::ContainerStart start,
                                                            std::filesystem::path log_file,
                                                            bool ended);
 
-    /// Hands the container to the sandbox's init, to run in those cgroups.
+    /// Passes the container to the sandbox's init, to run in those cgroups.
     Result<void> launch(PodSandbox& sandbox, const std::vector<UniqueFd>& groups);
     void started(UniqueFd pidfd) { pidfd_ = std::move(pidfd); }
     void signal(int signal_number) const;
-    /// Its main process, as this process sees it; 0 when it does not run.
+    /// Its main process, as seen by this process; 0 if it is not running.
     pid_t process() const { return pidfd_ ? process_of(pidfd_.get()) : 0; }
     /// Its log is complete.
     void finish();

@@ -9,24 +9,24 @@
 
 namespace muster::runtime {
 
-/// The instances of a pod's containers that are still of interest: of each container the newest,
-/// and the one before it, whose log `--previous` shows. Thread: the loop.
+/// The instances of a pod's containers that are still of interest: for each container the newest,
+/// and its predecessor, whose log `--previous` shows. Thread: the loop.
 class ContainerRuns {
   public:
     explicit ContainerRuns(std::size_t containers) : containers_(containers) {}
 
     std::size_t containers() const { return containers_.size(); }
-    /// Null where there is none.
+    /// Null if there is none.
     ContainerRun* newest(std::size_t container) const;
     ContainerRun* previous(std::size_t container) const;
-    /// By the number that the pod's init knows it by; null where there is none (any more).
+    /// By its number in the pod's init; null if there is none (any more).
     ContainerRun* find(std::uint32_t id) const;
 
-    /// That of the container's next start.
+    /// The id of the container's next start.
     RunId next(std::size_t container) const;
-    /// It counts as a start. The logs of instances that are of no interest any more are removed.
+    /// Counts as a start. Removes the logs of instances that are no longer of interest.
     void add(std::unique_ptr<ContainerRun> run);
-    /// The container was started at least so often in the pod's life.
+    /// The container was started at least this often in the pod's life.
     void count(std::size_t container, std::uint32_t launches);
     /// Nothing of the pod runs any more.
     void finish_all();

@@ -38,7 +38,7 @@ struct NodeContext {
     kube::Quantity cpu;
     kube::Quantity memory;
     std::string host_ip;
-    /// From which the pods' addresses are reached.
+    /// Opens sockets from which the pods' addresses can be reached.
     OpenSocket open_socket;
 };
 

@@ -13,7 +13,7 @@
 
 namespace muster::runtime {
 
-/// What clients ask of a pod: logs, commands, ports, usage. None of it changes the pod's life.
+/// Requests of clients to a pod: logs, commands, ports, usage. None of them changes the pod's life.
 /// Thread: the loop.
 class PodAccess {
   public:
@@ -21,12 +21,12 @@ class PodAccess {
 
     /// The log of one container, with the API's errors.
     Result<std::unique_ptr<kube::TextStream>> logs(const kube::LogOptions& options);
-    /// A command in a container that runs, or without one its program, with the API's errors. The
+    /// A command in a running container, or without one its program, with the API's errors. The
     /// session may outlive this.
     Result<std::unique_ptr<kube::CommandSession>> exec(const kube::CommandOptions& options);
-    /// Where one of its ports is reached, while it runs.
+    /// Where one of its ports can be reached, while it runs.
     Result<PodPort> port(std::uint16_t number);
-    /// What its containers that run have used up.
+    /// What its running containers have used so far.
     std::vector<UsageSample::Container> used(const ProcessTable& processes) const;
 
   private:

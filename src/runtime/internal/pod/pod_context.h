@@ -28,9 +28,9 @@ struct PodContext {
     std::string container_id(std::uint32_t run) const;
     void record(kube::EventType type, std::string reason, std::string message) const;
     EnvironmentInput environment() const;
-    /// How an instance ended, by what its init reports; it leaves its cgroups.
+    /// How an instance ended, by the report of its init; it leaves its cgroups.
     ContainerEnd end_of(std::size_t index, const ContainerRun& run, const pod_init::Report& report);
-    /// Of one that could not be started.
+    /// The message for an instance that could not be started.
     std::string failure_of(const ContainerRun& run, const pod_init::Report& report) const;
 
     NodeContext& node;
@@ -39,7 +39,7 @@ struct PodContext {
     PodIsolation isolation;
     TaskGroup tasks;
     PodMachine machine;
-    /// As far as they were asked for.
+    /// As far as they were requested.
     KeyValueObjects config_maps;
     KeyValueObjects secrets;
     std::unique_ptr<PodSandbox> sandbox;

@@ -9,19 +9,21 @@
 namespace muster::runtime {
 
 /// How a worker begins with a pod that an earlier process started and that still runs: gathers what
-/// the pod's init tells of its containers, and restores their instances from it. Thread: the loop.
+/// the pod's init reports about its containers, and restores their instances from that. Thread: the
+/// loop.
 class PodRecovery {
   public:
     explicit PodRecovery(PodContext& pod) : pod_(pod) {}
 
-    /// The pod's sandbox is there again, and its init begins to tell.
+    /// The pod's sandbox is connected again, and its init begins to report.
     void begin(RecoveredPod recovered);
-    /// The init has not told all yet.
+    /// The init has not reported everything yet.
     bool under_way() const { return starts_.has_value(); }
     void take(pod_init::Report report) { starts_->take(std::move(report)); }
-    /// All is told: each container as it is now, with its instances in the context.
+    /// Everything is reported: the present state of each container, with its instances in the
+    /// context.
     std::vector<RecoveredContainer> finish();
-    /// The init is gone before it told all.
+    /// The init is gone before it reported everything.
     void abandon() { starts_.reset(); }
 
   private:

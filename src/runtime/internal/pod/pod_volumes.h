@@ -15,19 +15,19 @@ class PodVolumes {
   public:
     explicit PodVolumes(PodContext& pod) : pod_(pod), tokens_(pod.node.client, pod.node.clock) {}
 
-    /// Reads the objects that the volumes show, and from then on follows them.
+    /// Reads the objects that the volumes show, and follows them from then on.
     Task<Result<void>> fetch_data();
-    /// Writes them. `in_use`: containers that see them run already.
+    /// Writes the files. `in_use`: running containers see them already.
     Task<Result<void>> fill(bool in_use);
     /// A field of the pod that a volume may show has changed.
     void data_changed();
 
-    /// Once they are filled.
+    /// Valid once they are filled.
     const ReadyVolumes& ready() const { return volumes_; }
 
   private:
     VolumeOptions options();
-    /// As long as the pod has not ended.
+    /// Runs until the pod has ended.
     Task<void> keep_tokens_fresh();
     Task<void> rewrite_data();
 
@@ -37,7 +37,7 @@ class PodVolumes {
     std::unique_ptr<DataWatch::Following> following_;
     bool keeps_tokens_ = false;
     bool filled_ = false;
-    bool stale_ = false;  ///< what was written is not the newest
+    bool stale_ = false;  ///< the files are not up to date
     bool rewrites_ = false;
 };
 

@@ -19,19 +19,19 @@
 
 namespace muster::runtime {
 
-/// Carries out one pod's life: feeds the machine with what happens and does what it answers. Owns
-/// the pod's sandbox, its files and its logs, until it is destroyed; stop() first. Thread: the
+/// Carries out one pod's life: passes events to the machine and carries out its actions. Owns the
+/// pod's sandbox, its files and its logs until it is destroyed; call stop() before. Thread: the
 /// loop.
 class PodWorker {
   public:
     PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod);
 
     void start();
-    /// Instead, for a pod that runs already.
+    /// Used instead for a pod that is running already.
     void take_over(RecoveredPod recovered);
     /// The object changed (same uid).
     void update(std::shared_ptr<const kube::Pod> pod);
-    /// Kills what is left, at once, and begins nothing more.
+    /// Kills what is left immediately, and begins nothing more.
     void kill();
     /// The same, and waits until it is gone.
     Task<void> stop();

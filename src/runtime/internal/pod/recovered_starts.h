@@ -7,7 +7,7 @@
 
 namespace muster::runtime {
 
-/// What the init of a pod that was found tells of its containers, gathered until it has told all.
+/// What the init of a recovered pod reports about its containers, gathered until it is complete.
 class RecoveredStarts {
   public:
     explicit RecoveredStarts(std::size_t containers) : newest_(containers) {}
@@ -17,7 +17,7 @@ class RecoveredStarts {
         pod_init::Report report;  ///< with its process, or its end
     };
 
-    /// Reports of other kinds answer an earlier process and are ignored.
+    /// Other reports are for an earlier process and are ignored.
     void take(pod_init::Report report);
     /// By container.
     std::vector<Start>& newest() { return newest_; }

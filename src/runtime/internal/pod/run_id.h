@@ -5,8 +5,8 @@
 
 namespace muster::runtime {
 
-/// Which start of which container it is, in the one number by which a pod's init knows it: the
-/// process that recovers the pod learns from it which log, group and status belong to what.
+/// Identifies a start of a container by the one number that a pod's init knows: from it, the
+/// process that recovers the pod learns which log, group and status belong to what.
 struct RunId {
     std::size_t container = 0;  ///< init containers first
     std::uint32_t launch = 0;   ///< of this container in the pod's life, from 1
@@ -20,7 +20,7 @@ struct RunId {
         return {.container = number & ((1U << kContainerBits) - 1),
                 .launch = number >> kContainerBits};
     }
-    /// Of its log: as a kubelet, from 0.
+    /// The number of its log: as in a kubelet, from 0.
     int log() const { return static_cast<int>(launch) - 1; }
 };
 

@@ -6,8 +6,8 @@
 
 namespace muster::runtime {
 
-/// The sandbox that the pod asks for, with `volumes` mounted for all of its containers. Makes the
-/// directory in which private files are stored.
+/// The sandbox for the pod, with `volumes` mounted for all of its containers. Makes the directory
+/// in which private files are stored.
 Result<SandboxSpec> plan_sandbox(const PodContext& pod, const ReadyVolumes& volumes);
 
 }  // namespace muster::runtime

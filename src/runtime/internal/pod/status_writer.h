@@ -12,7 +12,7 @@
 
 namespace muster::runtime {
 
-/// Writes one pod's status whenever it changed: one request at a time, what changed meanwhile goes
+/// Writes one pod's status whenever it has changed: one request at a time, changes meanwhile go
 /// into the next, equal ones are not written. Retries while the API is away. Thread: the loop.
 class StatusWriter {
   public:

@@ -2,8 +2,9 @@
 
 namespace muster::runtime {
 
-/// What an ordinary user has in a user namespace of its own would end with an exec; made "ambient"
-/// it does not. For a child between clone and exec: plain system calls.
+/// The capabilities that an ordinary user has in a user namespace of its own are lost in an exec
+/// unless they are "ambient"; this makes them so. For a child between clone and exec: plain system
+/// calls.
 void keep_capabilities();
 
 }  // namespace muster::runtime

@@ -18,7 +18,7 @@ namespace muster::runtime {
 
 namespace fs = std::filesystem;
 
-/// A FIFO that a script and all that it starts keep open ("exec 9>FIFO" and inheritance).
+/// A FIFO that a script and everything it starts keep open ("exec 9>FIFO" and inheritance).
 class Lifeline {
   public:
     explicit Lifeline(const fs::path& path) : path_(path) {
@@ -140,7 +140,7 @@ class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
         }
         return text;
     }
-    /// Runs to the end.
+    /// Runs to completion.
     Ended run_container(const pod_init::ContainerStart& start) {
         EXPECT_TRUE(launch(start));
         pod_init::Report report = next();

@@ -13,23 +13,23 @@
 
 namespace muster::runtime {
 
-/// Binds pods that name no node to this one, as far as they fit (scheduling.h decides), and writes
-/// on the others what they wait for. The pods of a job start together where they carry the
-/// annotation muster.dev/gang-size. Thread: the loop.
+/// Binds pods without a node to this one, as far as they fit (scheduling.h decides), and writes on
+/// the others what they wait for. The pods of a job start together if they have the annotation
+/// muster.dev/gang-size. Thread: the loop.
 class Scheduler {
   public:
     Scheduler(kube::Client& client, Clock& clock, TaskGroup& tasks, kube::EventRecorder& events,
               std::string node_name, SchedulingNode node);
 
-    /// From the informer: null for none.
+    /// From the informer; null for none.
     void pod_changed(const kube::Pod* before, const kube::Pod* after);
-    /// spec.unschedulable of our node. Until this is known nothing is bound.
+    /// spec.unschedulable of our node. Nothing is bound until this is known.
     void node_changed(bool unschedulable);
 
   private:
     /// Pods that start together.
     struct Gang {
-        std::set<std::string> pods;  ///< uids of all that exist, ended ones too
+        std::set<std::string> pods;  ///< uids of all that exist, including ended ones
         std::size_t size = 1;
         bool admitted = false;  ///< one of them has been bound
     };
@@ -37,14 +37,14 @@ class Scheduler {
         SchedulingPod pod;
         kube::ObjectReference reference;
         std::vector<kube::PodCondition> conditions;
-        bool pending = false;   ///< wants a node
-        bool assigned = false;  ///< a binding was sent, and its result is not seen yet
+        bool pending = false;   ///< waits for a node
+        bool assigned = false;  ///< a binding was sent, and its result is not known yet
         bool deleting = false;
     };
 
     Known read(const kube::Pod& pod) const;
     void count_in_gang(const kube::Pod& pod, bool exists);
-    /// Whether another look can change anything: not while a new gang is still growing.
+    /// Whether scheduling again can change anything: not while a new gang is still growing.
     bool worth_a_look(const Known& known) const;
 
     void look_again();

@@ -13,8 +13,8 @@
 
 namespace muster::runtime {
 
-/// Our ends of a process's standard streams: pipes, or a terminal. Nothing is buffered beyond what
-/// the kernel does, so a slow reader slows the process. Owns the descriptors. Thread: the loop.
+/// Our ends of a process's standard streams: pipes, or a terminal. Nothing is buffered beyond the
+/// kernel's buffers, so a slow reader slows the process. Owns the descriptors. Thread: the loop.
 class ProcessStreams {
   public:
     explicit ProcessStreams(const asio::any_io_executor& executor);
@@ -22,16 +22,16 @@ class ProcessStreams {
     /// Makes a pipe for each stream that `wanted` connects, and returns the process's ends: input,
     /// output, error. The others lead nowhere.
     Result<std::array<UniqueFd, 3>> open_pipes(const kube::CommandOptions& wanted);
-    /// Instead: the end of a terminal, which may come later than the first write or resize.
+    /// Used instead: the end of a terminal, which may arrive after the first write or resize.
     Result<void> use_terminal(UniqueFd terminal);
-    /// Besides pipes: where input goes comes later, or that it goes nowhere (no descriptor).
+    /// For pipes: the descriptor for input arrives later, or none does because input goes nowhere.
     void await_input();
     Result<void> use_input(UniqueFd input);
-    /// The process has ended: what it wrote can be read, and then comes the end, although what it
-    /// left running may hold the streams open.
+    /// The process has ended: its output can still be read, and then comes the end, even if
+    /// processes that it left hold the streams open.
     void finish();
 
-    /// As those of kube::CommandSession.
+    /// See kube::CommandSession.
     Task<Result<std::optional<kube::OutputPiece>>> read();
     Task<void> write(std::string bytes);
     Task<void> close_input();
@@ -42,22 +42,22 @@ class ProcessStreams {
 
     std::optional<kube::OutputPiece> take(std::size_t stream);
     Task<void> readable();
-    /// Until the descriptor is ready, or something else has changed since `seen`.
+    /// Waits until the descriptor is ready, or something else has changed since `seen`.
     Task<void> wait(Descriptor& descriptor, Descriptor::wait_type what, std::uint64_t seen);
     Task<void> changed_since(std::uint64_t seen);
     void note_change();
     Result<void> assign(Descriptor& descriptor, UniqueFd fd);
-    /// Where input goes, once it is there; null when there is none any more.
+    /// The descriptor for input once it has arrived; null if there is none any more.
     Task<Descriptor*> input();
 
     Descriptor input_;
     std::array<Descriptor, 2> outputs_;
-    bool awaits_input_ = true;  ///< where input goes is not known yet
+    bool awaits_input_ = true;  ///< the descriptor for input has not arrived yet
     bool terminal_ = false;
-    bool types_end_ = false;  ///< the terminal is ours alone: to close it would hang it up
+    bool types_end_ = false;  ///< no one else has the terminal, so closing it would hang it up
     bool input_closed_ = false;
     std::optional<kube::TerminalSize> size_;
-    /// After finish(): what may still be read of each stream.
+    /// After finish(): how much of each stream may still be read.
     std::optional<std::array<std::size_t, 2>> left_;
     std::size_t turn_ = 0;
     std::uint64_t changes_ = 0;

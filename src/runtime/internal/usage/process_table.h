@@ -11,19 +11,19 @@
 
 namespace muster::runtime {
 
-/// What the kernel tells of a process (/proc/PID/stat).
+/// The kernel's data about a process (/proc/PID/stat).
 struct ProcessStat {
     pid_t parent = 0;
-    /// In the kernel's ticks: its own, and of the children that it has waited for.
+    /// In the kernel's ticks: its own, and those of children that it has waited for.
     std::uint64_t own_ticks = 0;
     std::uint64_t waited_ticks = 0;
 
     friend bool operator==(const ProcessStat&, const ProcessStat&) = default;
 };
 
-/// nullopt for what is no such line.
+/// nullopt if it is not such a line.
 std::optional<ProcessStat> parse_process_stat(std::string_view line);
-/// Bytes that are the process's or shared with it, but of no file (/proc/PID/status).
+/// Bytes that belong to the process or are shared with it, without files (/proc/PID/status).
 std::int64_t parse_memory(std::string_view status);
 /// Ticks in which any processor was busy (/proc/stat).
 std::uint64_t parse_busy_ticks(std::string_view stat);
@@ -36,16 +36,16 @@ using ProcessTable = std::map<pid_t, ProcessStat>;
 ProcessTable read_process_table();
 
 struct TreeUsage {
-    Duration cpu{};  ///< since its root began, with those that are gone
+    Duration cpu{};  ///< since its root began, including processes that have ended
     std::int64_t memory_bytes = 0;
 };
-/// Of a process and all below it.
+/// Of a process and everything below it.
 TreeUsage usage_of_tree(const ProcessTable& table, pid_t root);
 
 Duration busy_time_of_machine();
 std::int64_t memory_in_use_of_machine();
 
-/// The process that a pidfd is of, as this process sees it; 0 when it has ended.
+/// The process of a pidfd, as this process sees it; 0 if it has ended.
 pid_t process_of(int pidfd);
 
 }  // namespace muster::runtime

@@ -9,7 +9,7 @@
 
 namespace muster::runtime {
 
-/// What had been used up at one moment.
+/// What had been used up to one moment.
 struct UsageSample {
     struct Container {
         std::string namespace_;
@@ -32,7 +32,7 @@ struct UsageSample {
 /// hide what happens now.
 bool is_good_start(const UsageSample& sample, Instant now);
 
-/// What was used between two samples. A container that the first one does not know began after it.
+/// What was used between two samples. A container that is missing in the first one began after it.
 kube::NodeUsage usage_between(const UsageSample& from, const UsageSample& to, std::string node);
 
 }  // namespace muster::runtime
