@@ -22,26 +22,27 @@ class RequestHandler;
 /// reach it as a kube::Transport.
 ///
 /// Owns the watch cache, the type registry and the server-side controllers (owner garbage
-/// collection, namespace deletion, CRD establishment). Starts them with start(), ends them with
-/// stop(); requests are served in between. Thread: one loop.
+/// collection, namespace deletion, CRD establishment). start() starts them and stop() ends them;
+/// requests are served in between. Thread: one loop.
 class ApiServer final : public kube::Transport {
   public:
     ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
               std::unique_ptr<store::Store> store, ApiServerOptions options = {});
     ~ApiServer() override;
 
-    /// How admission webhooks are called; without it none can be. Set before start(), and outlives
-    /// the server.
+    /// Sets how admission webhooks are called; without it none can be. To be called before start();
+    /// `caller` outlives the server.
     void connect_webhooks(WebhookCaller& caller);
-    /// Where pod logs come from; without one they are refused. Set before start().
+    /// Sets the source of pod logs; without it requests for logs are refused. To be called before
+    /// start().
     void connect_node(NodeApi& node);
 
     /// Creates the namespaces that every cluster has and starts the controllers.
     Task<Result<void>> start();
-    /// Writes that are under way are still committed. Then the store is stopped.
+    /// Commits the writes in progress. Then the store is stopped.
     Task<void> stop();
 
-    /// For a front that knows who asks. It lives as long as the server.
+    /// For a front end that authenticates requests itself. It lives as long as the server.
     RequestHandler& handler();
 
     Task<Result<kube::Response>> call(kube::Request request) override;

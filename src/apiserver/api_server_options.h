@@ -11,17 +11,17 @@ namespace muster::apiserver {
 struct ApiServerOptions {
     WatchOptions watches = {};
     /// Keeps metadata.managedFields and serves server-side apply. Without it managedFields are
-    /// stored as they are sent, and an apply is refused with 415: a server without clients that
-    /// ask for either saves what they cost every write.
+    /// stored as they are sent, and an apply is refused with 415: a server whose clients need
+    /// neither saves the cost for every write.
     bool manage_fields = false;
-    /// Roles and bindings that every cluster has are posted at the start, for clients that are not
-    /// the admin.
+    /// The roles and bindings that every cluster has are posted at the start, for clients other
+    /// than the admin.
     bool default_roles = false;
-    /// Service accounts have tokens, signed with this key, and every namespace the account
+    /// Service accounts have tokens, signed with this key, and every namespace has the account
     /// `default`. Null: there are none.
     std::shared_ptr<const net::SigningKey> signing_key = nullptr;
-    /// What clients trust the server by (PEM): in a ConfigMap kube-root-ca.crt of each namespace.
-    /// Empty: there is none.
+    /// The certificate by which clients trust the server (PEM), in a ConfigMap kube-root-ca.crt of
+    /// each namespace. Empty: there is none.
     std::string root_ca_pem = {};
 };
 

@@ -18,27 +18,27 @@
 
 namespace muster::apiserver {
 
-/// A node whose containers do what the test says, for the tests of callers of a node. Stricter
-/// than a real one: options that the API should have refused, two readers of one stream, or a read
-/// after the end abort; and every line comes in a piece of its own. For tests only.
+/// A node whose containers do what the test says, for tests of a node's callers. Stricter than a
+/// real one: options that the API should have refused, two readers of one stream, or a read after
+/// the end abort; and every line comes as a separate piece. For tests only.
 class FakeNode final : public NodeApi {
   public:
     FakeNode(asio::any_io_executor executor, Clock& clock)
         : executor_(std::move(executor)), clock_(clock) {}
 
-    /// A container that waits to start.
+    /// Adds a container that waits to start.
     void add_container(const std::string& namespace_, const std::string& pod,
                        const std::string& container, std::string waiting = "ContainerCreating") {
         containers_[{namespace_, pod}][container].waiting = std::move(waiting);
     }
-    /// Starts the container, or starts it again.
+    /// Starts or restarts the container.
     void start(const std::string& namespace_, const std::string& pod,
                const std::string& container) {
         containers_.at({namespace_, pod})
             .at(container)
             .runs.push_back(std::make_shared<Run>(executor_));
     }
-    /// Whole lines of output of the container that runs.
+    /// Writes whole lines of output of the running container.
     void write(const std::string& namespace_, const std::string& pod, const std::string& container,
                std::string_view text) {
         Run& run = running(namespace_, pod, container);
@@ -61,7 +61,7 @@ class FakeNode final : public NodeApi {
         std::string pod;
         kube::LogOptions options;
     };
-    /// What was asked for so far.
+    /// The requests so far.
     std::vector<Asked> asked;
 
     Task<Result<std::unique_ptr<kube::TextStream>>> logs(std::string namespace_, std::string pod,
@@ -101,9 +101,9 @@ class FakeNode final : public NodeApi {
     std::size_t commands_under_way = 0;
     std::vector<kube::TerminalSize> resized;
 
-    /// Without a command: attached to a program that copies what it reads. Else it knows two
-    /// commands. `says OUT ERR CODE` writes both texts and ends with that code; `copies` writes
-    /// what it reads until the end of its input and ends with 0; all others can't be started.
+    /// Without a command: attaches to a program that copies its input. Otherwise it knows two
+    /// commands. `says OUT ERR CODE` writes both texts and ends with that code; `copies` writes its
+    /// input until the end and ends with 0; others can't be started.
     Task<Result<std::unique_ptr<kube::CommandSession>>> exec(
         std::string namespace_, std::string pod, kube::CommandOptions options) override {
         CHECK(!options.container.empty(), "the API fills in the container");
@@ -121,7 +121,7 @@ class FakeNode final : public NodeApi {
         co_return std::make_unique<Command>(*this, std::move(options));
     }
 
-    /// From now on connections to that port come in there; to no other one.
+    /// From now on connections to that port arrive at the listener; other ports refuse them.
     void listen(const std::string& namespace_, const std::string& pod, std::uint16_t port,
                 net::MemoryListener& listener) {
         listeners_[{namespace_, pod}][port] = &listener;
@@ -141,7 +141,7 @@ class FakeNode final : public NodeApi {
         co_return listener->second->connect();
     }
 
-    /// What it answers; a window must be set first.
+    /// The answer; a window must be set first.
     kube::NodeUsage measured;
 
     Task<Result<kube::NodeUsage>> usage() override {
@@ -150,7 +150,7 @@ class FakeNode final : public NodeApi {
     }
 
   private:
-    /// Takes one write before the last one was read, and no more.
+    /// Accepts one write before the last one was read, and no more.
     class Command final : public kube::CommandSession {
       public:
         Command(FakeNode& node, kube::CommandOptions options)

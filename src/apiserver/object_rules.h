@@ -12,7 +12,8 @@
 namespace muster::apiserver {
 
 /// Why the API would refuse to create this object of a built-in kind, as far as the object alone
-/// tells: nothing that depends on what else is stored. None for kinds that are not built in. Pure.
+/// tells: without anything that depends on other stored objects. Empty for kinds that are not built
+/// in. Pure.
 std::vector<Cause> field_errors_of(const kube::ResourceType& type, const json::value& object);
 
 /// A kind that the API has without a definition.
@@ -21,7 +22,7 @@ struct BuiltInKind {
     std::vector<std::string> short_names;
     kube::Schema::Ptr schema;
 };
-/// Those that objects are made of, in the order in which discovery has them.
+/// The kinds of which objects are made, in the order of discovery.
 std::vector<BuiltInKind> built_in_kinds();
 
 }  // namespace muster::apiserver

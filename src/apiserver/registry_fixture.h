@@ -31,7 +31,7 @@ class RegistryFixture {
                 {"openAPIV3Schema", json::parse(json::string_view(schema))}};
         define(crd.get_object());
     }
-    /// The versions of a whole definition.
+    /// The versions of a complete definition.
     std::vector<DefPtr> define(const json::object& crd) {
         std::vector<DefPtr> made = definitions_of(crd, read_);
         for (const DefPtr& def : made) registry_.add(def);

@@ -15,14 +15,14 @@
 
 namespace muster::apiserver {
 
-/// A server as a front sees it that knows who asks: requests for what route() found, and what the
-/// front decides from before it passes one on. Whether the requester may do it has been decided by
-/// then. Thread: the server's loop.
+/// A server as seen by a front end that authenticates requests: it serves requests for targets from
+/// route(), and provides the data by which the front end decides whether to pass one on.
+/// Authorization has been decided before a request gets here. Thread: the server's loop.
 class RequestHandler {
   public:
     virtual ~RequestHandler() = default;
 
-    /// Writes are done on behalf of `requester`.
+    /// Writes are made on behalf of `requester`.
     virtual Task<StatusResult<Reply>> call(Target target, kube::Request request,
                                            Requester requester) = 0;
     virtual Task<StatusResult<std::unique_ptr<Watcher>>> watch(Target target,
@@ -30,15 +30,15 @@ class RequestHandler {
     virtual Task<StatusResult<std::unique_ptr<kube::TextStream>>> log(Target target,
                                                                       kube::Request request) = 0;
 
-    /// What is served at this moment.
+    /// The resources served at this moment.
     virtual const Registry& registry() const = 0;
-    /// What is stored at this moment: a role is in force with the answer to its write.
+    /// The objects stored at this moment: a role is in force once its write is answered.
     virtual const WatchCache& cache() const = 0;
-    /// Where the containers of pods are reached; null: nowhere.
+    /// Access to the containers of pods; may be null.
     virtual NodeApi* node() const = 0;
-    /// What the tokens of service accounts are signed with; null: there are none.
+    /// Signs the tokens of service accounts; null: there are none.
     virtual const net::SigningKey* signing_key() const = 0;
-    /// Why writes are refused, once the store can't keep them any more.
+    /// Why writes are refused, if the store can't write any more.
     virtual std::optional<Error> write_failure() const = 0;
     virtual Clock& clock() const = 0;
     virtual Rng& rng() const = 0;

@@ -25,7 +25,7 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
     explicit ServerFixture(ApiServerOptions options = {}) : options_(options) { restart(); }
     ~ServerFixture() override { stop(); }
 
-    /// Begins again with an empty store.
+    /// Starts again with an empty store.
     void restart() {
         stop();
         server_ = std::make_unique<ApiServer>(context.get_executor(), clock, rng_,
@@ -93,7 +93,7 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
         kube::WatchEventType type{};
         kube::ObjectPtr object;
     };
-    /// The events that are there now; `ended` tells whether the stream is over.
+    /// The events that have arrived; `ended` tells whether the stream is over.
     std::vector<Seen> events(kube::WatchStream& stream, bool* ended = nullptr) {
         auto seen = std::make_shared<std::vector<Seen>>();
         auto over = std::make_shared<bool>(false);
@@ -122,7 +122,7 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
     static std::string text(const kube::Response& response) {
         return response.body == nullptr ? "no body" : json::serialize(*response.body);
     }
-    /// The value at a dotted path; null when absent.
+    /// The value at a dotted path; null if absent.
     static json::value at(const kube::Response& response, std::string_view path) {
         if (response.body == nullptr || !response.body->is_object()) return nullptr;
         const json::value* value = value_at_path(response.body->get_object(), path);

@@ -18,7 +18,7 @@ struct ServiceName {
     friend bool operator==(const ServiceName&, const ServiceName&) = default;
 };
 
-/// A port of a pod that runs.
+/// A port of a running pod.
 struct PodPort {
     std::string namespace_;
     std::string pod;
@@ -29,12 +29,12 @@ struct PodPort {
 
 /// Where a webhook listens, always with TLS.
 struct WebhookEndpoint {
-    std::string host;  ///< an address or a name; of a service NAME.NAMESPACE.svc
+    std::string host;  ///< an address or a name; for a service NAME.NAMESPACE.svc
     std::uint16_t port = 443;
     std::string path = "/";                   ///< with the query
-    std::string ca_pem;                       ///< whom to trust; empty: whom this machine trusts
-    std::optional<ServiceName> service = {};  ///< whose name `host` is
-    std::optional<PodPort> pod = {};          ///< of a service: behind it, and to be connected to
+    std::string ca_pem;                       ///< the CA to trust; empty: the machine's
+    std::optional<ServiceName> service = {};  ///< the service that `host` names
+    std::optional<PodPort> pod = {};          ///< of a service: the pod to connect to
 
     friend bool operator==(const WebhookEndpoint&, const WebhookEndpoint&) = default;
 };
@@ -44,8 +44,8 @@ class WebhookCaller {
   public:
     virtual ~WebhookCaller() = default;
 
-    /// Posts a JSON body and gives the body of the answer 200. kTimeout when `time` is over; any
-    /// other failure says what went wrong, for people.
+    /// Posts a JSON body and returns the body of a 200 answer. kTimeout after `time`; any other
+    /// failure says, for people, what went wrong.
     virtual Task<Result<std::string>> post(WebhookEndpoint endpoint, std::string body,
                                            Duration time) = 0;
 };

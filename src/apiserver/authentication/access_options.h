@@ -4,9 +4,9 @@
 
 namespace muster::apiserver {
 
-/// Who is let in: the holder of the admin token, who may do everything, and those with a client
-/// certificate that the listener's TLS has verified (CN is the name, O the groups). What they may
-/// do, roles and bindings say.
+/// Who may connect: the holder of the admin token, who may do everything, and clients with a
+/// certificate that the listener's TLS has verified (CN is the name, O the groups). Roles and
+/// bindings say what those may do.
 struct AccessOptions {
     std::string admin_token;  ///< empty: none
     /// A token alone is not enough, and there are no anonymous users.

@@ -12,7 +12,7 @@
 
 namespace muster::apiserver {
 
-/// Who issues the tokens of service accounts, and for whom they are unless something else is asked.
+/// The issuer of the tokens of service accounts, and their audience unless another is requested.
 inline constexpr std::string_view kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
 /// An object of the account's namespace, or a node.
@@ -23,11 +23,11 @@ struct NamedObject {
     friend bool operator==(const NamedObject&, const NamedObject&) = default;
 };
 
-/// What the token of a service account says.
+/// The claims of a service account's token.
 struct AccountToken {
     ServiceAccountName account;
     std::string account_uid;
-    /// It ends with these: with the pod or secret, and with the node.
+    /// Objects whose deletion invalidates the token: the pod or secret, and the node.
     std::optional<NamedObject> pod = {};
     std::optional<NamedObject> secret = {};
     std::optional<NamedObject> node = {};
@@ -39,8 +39,8 @@ struct AccountToken {
 
 json::object claims_of(const AccountToken& token);
 
-/// kUnauthorized unless the claims are whole, of this issuer, and good at `now`. Whether the
-/// objects are still there is not looked at.
+/// kUnauthorized unless the claims are complete, of this issuer, and valid at `now`. Does not check
+/// whether the objects still exist.
 Result<AccountToken> read_claims(const json::object& claims, WallTime now);
 
 }  // namespace muster::apiserver

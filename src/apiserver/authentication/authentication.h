@@ -11,18 +11,19 @@
 
 namespace muster::apiserver {
 
-/// Whom a bearer token that is not the admin's belongs to; kUnauthorized for nobody's. Null:
-/// there are no others.
+/// The owner of a bearer token other than the admin's; kUnauthorized if it has none. Null: there
+/// are no such tokens.
 using TokenCheck = std::function<Result<User>(std::string_view token)>;
 
-/// Who sent a request with this Authorization header and client certificate: kUnauthorized for a
-/// credential that is not valid, the anonymous user where there is none. A credential that is there
-/// and wrong never counts as none.
+/// The sender of a request with this Authorization header and client certificate: kUnauthorized for
+/// invalid credentials, the anonymous user if there are none. Credentials that are present but
+/// wrong never count as none.
 Result<User> authenticate(const AccessOptions& options, std::string_view authorization,
                           const std::optional<net::PeerCertificate>& certificate,
                           const TokenCheck& check_token = nullptr);
 
-/// The user of the admin token; nullopt for any other. Takes as long whatever is right of it.
+/// The user of the admin token; nullopt for any other. Takes the same time however much of it is
+/// right.
 std::optional<User> admin_of(const AccessOptions& options, std::string_view token);
 
 }  // namespace muster::apiserver

@@ -6,15 +6,15 @@
 
 namespace muster::apiserver {
 
-/// The owner of a token, and which of the audiences that were asked for it is meant for.
+/// The owner of a token, and those of the requested audiences that it is meant for.
 struct TokenOwner {
     User user;
     std::vector<std::string> audiences;
 };
 
-/// The service account of a token that `key` signed. kUnauthorized, with why, unless it is good at
-/// `now`, for one of `audiences` (empty: this server), and its account and what it is bound to are
-/// still the same objects.
+/// The service account of a token that `key` signed. kUnauthorized, with the reason, unless it is
+/// valid at `now` for one of `audiences` (empty: this server), and its account and the objects it
+/// is bound to are still the same objects.
 Result<TokenOwner> authenticate_account(const WatchCache& cache, const net::SigningKey& key,
                                         std::string_view token,
                                         const std::vector<std::string>& audiences, WallTime now);

@@ -8,7 +8,7 @@
 
 namespace muster::apiserver {
 
-/// What somebody wants to do. Either with a resource, or, where `resource` is empty, with a path.
+/// A requested action, on a resource or, if `resource` is empty, on a path.
 struct Action {
     std::string verb = {};  ///< get, list, watch, create, update, patch, delete, deletecollection
     std::string group = {};

@@ -12,15 +12,15 @@ namespace muster::apiserver {
 
 struct Decision {
     bool allowed = false;
-    /// Which binding allows it, or what kept a role from being read; may be empty.
+    /// The binding that allows it, or why a role could not be read; may be empty.
     std::string reason;
 };
 
-/// Members of system:masters may do everything; others what roles give them, as the cache has them
-/// at this moment. Whether the server lives may be asked by anybody.
+/// Members of system:masters may do everything; others what their roles allow, according to the
+/// cache at this moment. Everyone may ask whether the server is alive.
 Decision decide(const WatchCache& cache, const User& user, const Action& action);
 
-/// 403 with a real server's wording.
+/// 403 in a real server's words.
 StatusError forbidden_for(const User& user, const Action& action, const Decision& decision);
 /// The same unless `user` may do it.
 StatusResult<void> authorize(const WatchCache& cache, const User& user, const Action& action);

@@ -6,10 +6,10 @@
 
 namespace muster::apiserver {
 
-/// No user may grant what they do not have: 403 for a role whose rules `author` does not hold in
-/// that namespace, unless they have the verb `escalate` on it; and for a binding to such a role,
-/// unless they have the verb `bind` on the role. `before` is null for a new object. Objects of
-/// other kinds pass.
+/// Users may not grant rights that they do not have: 403 for a role with rules that `author` does
+/// not hold in that namespace, unless they have the verb `escalate` on it; and for a binding to
+/// such a role, unless they have the verb `bind` on the role. `before` is null for a new object.
+/// Objects of other kinds pass.
 StatusResult<void> check_escalation(const WatchCache& cache, const User& author,
                                     const kube::ResourceType& type, const json::object* before,
                                     const json::object& after);

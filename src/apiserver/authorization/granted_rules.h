@@ -9,7 +9,7 @@
 
 namespace muster::apiserver {
 
-/// A rule that somebody has, and through which binding. Valid during the visit.
+/// A rule that a user has, and the binding that grants it. Valid during the visit.
 struct Grant {
     const json::object& rule;
     const json::object& binding;
@@ -20,18 +20,18 @@ struct Grant {
     std::string source() const;
 };
 
-/// Visits the rules that the bindings give to `user`: those of the whole cluster, then, unless
-/// `namespace_` is empty, those of the namespace; until `visit` answers false. Returns what kept it
-/// from seeing a role, such as a binding to one that is not there: one line each.
+/// Visits the rules that bindings grant to `user`: those of the whole cluster, then, unless
+/// `namespace_` is empty, those of the namespace; until `visit` returns false. Returns why roles
+/// could not be read, such as a binding to one that does not exist: one line each.
 std::vector<std::string> visit_granted_rules(const WatchCache& cache, const User& user,
                                              std::string_view namespace_,
                                              const std::function<bool(const Grant&)>& visit);
 
-/// The role that a binding in `namespace_` refers to. kNotFound as a real server words it.
+/// The role that a binding in `namespace_` refers to. kNotFound in a real server's words.
 Result<kube::ObjectPtr> find_role(const WatchCache& cache, const json::object& role_ref,
                                   std::string_view namespace_);
 
-/// "a", or "[a, b]" without repetitions.
+/// "a", or "[a, b]" without duplicates.
 std::string joined_errors(std::vector<std::string> errors);
 
 }  // namespace muster::apiserver

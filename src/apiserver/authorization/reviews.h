@@ -8,17 +8,17 @@
 
 namespace muster::apiserver {
 
-/// What a review is answered from.
+/// The data from which a review is answered.
 struct ReviewContext {
     const WatchCache& cache;
-    const User& user;  ///< that asks
+    const User& user;  ///< the one that asks
     /// The owner of a token, if it is meant for one of the audiences.
     std::function<Result<TokenOwner>(const std::string& token,
                                      const std::vector<std::string>& audiences)>
         owner_of;
 };
 
-/// Answers a question of authorization.k8s.io or authentication.k8s.io: the object that was sent
+/// Answers a review of authorization.k8s.io or authentication.k8s.io: the object that was sent,
 /// with the answer as its status. `asked` was decoded as the target's kind.
 StatusResult<json::object> answer_review(const ReviewContext& context, const Target& target,
                                          const DecodedObject& asked);

@@ -11,8 +11,8 @@
 
 namespace muster::apiserver {
 
-/// What the verbs and the controllers work on. Owned by the server; everything in it belongs to
-/// its loop.
+/// The state on which the verbs and the controllers work. Owned by the server; everything in it
+/// belongs to its loop.
 struct ServerState {
     ServerState(asio::any_io_executor executor_, Clock& clock_, Rng& rng_,
                 std::unique_ptr<store::Store> store_, ApiServerOptions options_)

@@ -13,7 +13,7 @@
 
 namespace muster::apiserver {
 
-// Reads of JSON whose shape is not certain, and what is needed to change it.
+// Reads of JSON of uncertain shape, and what is needed to change it.
 
 using kube::array_at;
 using kube::bool_at;
@@ -36,7 +36,7 @@ inline json::array* array_at(json::object& parent, std::string_view key) {
     json::value* value = parent.if_contains(key);
     return value == nullptr ? nullptr : value->if_array();
 }
-/// The object at the key, made when there is none.
+/// The object at the key, created if there is none.
 inline json::object& ensure_object(json::object& parent, std::string_view key) {
     json::value& value = parent[key];
     if (!value.is_object()) value.emplace_object();
@@ -61,9 +61,9 @@ inline std::vector<const json::object*> objects_at(const json::object& parent,
 
 bool has_finalizers(const json::object& object);
 bool has_finalizer(const json::object& object, std::string_view finalizer);
-/// A copy that carries another resourceVersion.
+/// A copy with another resourceVersion.
 kube::ObjectPtr with_resource_version(const json::value& object, std::uint64_t revision);
-/// Sets "spec.a.b", and makes the objects on the way.
+/// Sets "spec.a.b", creating the objects on the way.
 void set_at_path(json::object& object, std::string_view dotted, json::value value);
 
 }  // namespace muster::apiserver

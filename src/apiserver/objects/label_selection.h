@@ -10,20 +10,20 @@
 namespace muster::apiserver {
 
 /// Reads a metav1.LabelSelector (`matchLabels`, `matchExpressions`); null and an empty one select
-/// everything. kBadRequest for keys, values or operators that can't be.
+/// everything. kBadRequest for invalid keys, values or operators.
 Result<kube::LabelSelector> label_selector_of(const json::object* selector);
 
-/// Whether a metadata.labels has what the selector asks for; null: no labels.
+/// Whether a metadata.labels matches the selector; null: no labels.
 bool matches_labels(const kube::LabelSelector& selector, const json::object* labels);
 
-/// How nothing is written where a text is shown.
+/// The text for an absent value.
 inline constexpr std::string_view kNoneText = "<none>";
 
 /// `a=b,c=d` in the order of the keys, or <none>. Null: none.
 std::string labels_text(const json::object* labels);
-/// A LabelSelector as kubectl's -l writes it.
+/// A LabelSelector in the form of kubectl's -l.
 std::string selector_text(const json::object* selector);
-/// Of a quantity, int-or-string or number: as text. "" for null.
+/// A quantity, int-or-string or number as text; "" for null.
 std::string scalar_text(const json::value* value);
 
 }  // namespace muster::apiserver

@@ -10,25 +10,25 @@
 
 namespace muster::apiserver {
 
-// Looks for single fields in the text of an object, where making a tree of all of it would cost
-// more than the question is worth. The text is compact JSON as Boost.JSON writes it: without
-// spaces, and a key whose characters need no escape is in it as it is.
+// Looks for single fields in the text of an object, when making a tree of all of it would cost more
+// than the question is worth. The text is compact JSON as Boost.JSON writes it: without spaces, and
+// with keys unescaped if their characters allow it.
 
-/// The text of the value at "spec.a.b"; nullopt when there is none.
+/// The text of the value at "spec.a.b"; nullopt if there is none.
 std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted);
 
-/// Whether the object at the path has one of these fields with a value that is not null. One walk,
-/// where asking for each that is not there would take one each.
+/// Whether the object at the path has one of these fields with a value that is not null. Takes one
+/// walk, where separate calls would take one for each missing field.
 bool any_at_path(std::string_view object, std::string_view dotted,
                  std::initializer_list<std::string_view> keys);
 
-/// What text_at_path() finds, parsed; null when there is none.
+/// The parsed result of text_at_path(); null if there is none.
 json::value value_at_path(std::string_view object, std::string_view dotted);
 
-/// The string at the path; empty when there is none.
+/// The string at the path; empty if there is none.
 std::string string_at_path(std::string_view object, std::string_view dotted);
 
-/// As of the tree.
+/// The same as for the tree.
 std::string namespace_of(const store::ObjectText& object);
 std::string name_of(const store::ObjectText& object);
 std::string uid_of(const store::ObjectText& object);

@@ -17,21 +17,21 @@ struct DecodedObject {
     std::vector<std::string> warnings = {};
     /// Missing fields of a built-in kind, for validation to report.
     std::vector<Cause> field_errors = {};
-    /// What the client sent has the structure of its kind. Of a custom resource it need not be
-    /// looked at again unless a field was added or removed since.
+    /// The client sent an object with the structure of its kind. A custom resource need not be
+    /// checked again unless a field was added or removed since.
     bool well_formed = false;
 };
 
 /// How much of a body goes into the decoded object. All of it is checked.
 enum class BodyPart {
     kWhole,
-    kStatus,  ///< what a write to the status reads: not the spec, nor other fields of the kind
+    kStatus,  ///< what a write to the status reads: without the spec and other fields of the kind
 };
 
-/// Checks apiVersion and kind, refuses wrong types of built-in kinds (400; custom resources get
-/// their 422 from validation), reports and removes unknown fields.
+/// Checks apiVersion and kind, refuses wrong types of built-in kinds (400; custom resources get a
+/// 422 from validation), and reports and removes unknown fields.
 ///
-/// Duplicate keys never get here: the parser of the bytes has resolved them.
+/// Never sees duplicate keys: the parser of the bytes has resolved them.
 StatusResult<DecodedObject> decode_object(const ResourceDef& def, const kube::ObjectPtr& body,
                                           kube::FieldValidation field_validation,
                                           BodyPart part = BodyPart::kWhole);

@@ -7,11 +7,11 @@
 
 namespace muster::apiserver {
 
-/// The container of `pod` (the stored object) that a request means which names `wanted`. Without a
-/// name the only one is meant, or the one that an annotation names.
+/// The container of `pod` (the stored object) for a request that names `wanted`. Without a name it
+/// is the only one, or the one that an annotation names.
 StatusResult<std::string> choose_container(std::string wanted, const json::object& pod);
 
-/// Where the pod is bound to, or "".
+/// The node to which the pod is bound, or "".
 std::string_view node_of(const json::object& pod);
 
 }  // namespace muster::apiserver

@@ -15,12 +15,12 @@
 
 namespace muster::apiserver {
 
-/// Asked about an object before it is stored: `before` is null for a new one. An error ends
-/// the write. It may be asked again when another write came between.
+/// Called for an object before it is stored: `before` is null for a new one. An error ends the
+/// write. It may be called again if another write came in between.
 using Admit =
     std::function<StatusResult<void>(const json::object* before, const json::object& after)>;
 
-/// On whose behalf a write is done.
+/// On whose behalf a write is made.
 struct Requester {
     std::shared_ptr<const User> user = nullptr;  ///< null: this process, which may do everything
     Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
@@ -30,8 +30,8 @@ struct Requester {
 struct WriteQuery {
     bool dry_run = false;
     kube::FieldValidation field_validation = kube::FieldValidation::kWarn;
-    /// As whom the write goes into managedFields: fieldManager, else what the user agent has before
-    /// its first '/'.
+    /// The manager of the write in managedFields: fieldManager, else the user agent up to its first
+    /// '/'.
     std::string manager = "unknown";
     bool force = false;  ///< of an apply: take over what others own
     Requester requester = {};
@@ -64,7 +64,7 @@ struct DeleteQuery {
     Requester requester = {};
 };
 
-/// Present means true unless it says 0 or false, as a real server reads it.
+/// True if present, unless it is 0 or false, as a real server reads it.
 bool query_flag(const kube::Request& request, std::string_view key);
 
 /// `options_kind` is "CreateOptions", "UpdateOptions" or "PatchOptions".
@@ -72,7 +72,7 @@ StatusResult<WriteQuery> parse_write_query(const kube::Request& request,
                                            std::string_view options_kind);
 StatusResult<ListQuery> parse_list_query(const kube::Request& request);
 StatusResult<WatchQuery> parse_watch_query(const kube::Request& request);
-/// From the body (it wins) or the query.
+/// From the body, which takes precedence, or the query.
 StatusResult<DeleteQuery> parse_delete_query(const kube::Request& request);
 
 }  // namespace muster::apiserver

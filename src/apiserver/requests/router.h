@@ -8,7 +8,7 @@
 
 namespace muster::apiserver {
 
-/// What a URL names.
+/// The target of a URL.
 struct Target {
     DefPtr def;
     std::string namespace_;   ///< empty: cluster-scoped, or all namespaces
@@ -19,7 +19,7 @@ struct Target {
     bool is_collection() const { return name.empty(); }
 };
 
-/// Whether a subresource of pods is a connection to the pod and not a request with an answer.
+/// Whether a subresource of pods is a connection to the pod rather than a request with an answer.
 bool is_connection(std::string_view subresource);
 
 /// `/api/v1/...` and `/apis/GROUP/VERSION/...`, segments already percent-decoded.

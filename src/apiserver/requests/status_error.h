@@ -14,21 +14,21 @@
 
 namespace muster::apiserver {
 
-/// Why a request was not served, and which object its Status names: what Kubernetes calls a
+/// Why a request was not served, and the object that its Status names; Kubernetes calls it
 /// StatusError.
 struct StatusError {
     Error error;
-    /// Unset: the object that the request's URL names.
+    /// Unset: the object of the request's URL.
     std::optional<kube::StatusDetails> details;
     /// The body is the message itself, as for paths that no group version owns.
     bool plain_text = false;
-    /// Of an expired list: from where it can go on, inconsistently.
+    /// Of an expired list: where it can continue, inconsistently.
     std::string continue_token;
-    /// An answer about no object has `details: {}`: kubectl looks into them without asking.
+    /// An answer about no object has `details: {}`: kubectl reads them without a check.
     bool about_nothing = false;
 };
 
-/// A value or a StatusError. Takes the Error of a Result as well, so that TRY crosses both.
+/// A value or a StatusError. Accepts the Error of a Result as well, so that TRY works with both.
 template <class T>
 class [[nodiscard]] StatusResult : public std::expected<T, StatusError> {
   public:
@@ -51,7 +51,7 @@ class [[nodiscard]] StatusResult<void> : public std::expected<void, StatusError>
                                            StatusError{std::move(error), {}, false, {}}) {}
 };
 
-// The errors of a real server, with its wording.
+// The errors of a real server, in its words.
 
 StatusError bad_request(std::string message);
 StatusError not_found(const kube::ResourceType& type, std::string_view name);
@@ -78,7 +78,7 @@ StatusError expired(std::string message);
 /// 504 for a revision that does not exist yet.
 StatusError revision_too_large(std::uint64_t wanted, std::uint64_t current);
 
-/// `field: message`, as messages of 422 list causes.
+/// `field: message`, the form in which messages of 422 list causes.
 std::string describe(const Cause& cause);
 
 kube::Response to_response(const StatusError& status_error, const kube::ResourceType* type,

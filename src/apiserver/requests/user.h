@@ -17,7 +17,7 @@ struct User {
     std::string name;
     std::string uid;
     std::vector<std::string> groups;
-    /// What else is known of them, such as the pod whose token was shown.
+    /// Further data about the user, such as the pod whose token was shown.
     std::map<std::string, std::vector<std::string>> extra = {};
 
     bool in_group(std::string_view group) const;

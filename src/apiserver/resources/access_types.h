@@ -13,7 +13,7 @@ extern const kube::ResourceType kRoleBindings;
 extern const kube::ResourceType kClusterRoles;
 extern const kube::ResourceType kClusterRoleBindings;
 
-// Questions, answered and not kept.
+// Reviews, which are answered and not stored.
 extern const kube::ResourceType kSubjectAccessReviews;
 extern const kube::ResourceType kSelfSubjectAccessReviews;
 extern const kube::ResourceType kLocalSubjectAccessReviews;

@@ -19,17 +19,16 @@ class Registry {
     void remove(std::string_view qualified);
 
     bool serves(std::string_view api_version) const;
-    /// Null when it is not served.
+    /// Null if it is not served.
     DefPtr find(std::string_view api_version, std::string_view plural) const;
     DefPtr find_kind(std::string_view api_version, std::string_view kind) const;
     /// One definition (of the storage version) for each resource, in the order of their names.
     const std::map<std::string, DefPtr, std::less<>>& resources() const { return resources_; }
-    /// All versions, of whatever groups, in which the objects of `def` are served; `def` among
-    /// them.
+    /// All versions, in any group, in which the objects of `def` are served, including `def`.
     std::vector<DefPtr> served_as(const ResourceDef& def) const;
-    /// The served definitions by apiVersion, each version's in the order of their plurals.
+    /// The served definitions by apiVersion, ordered by plural.
     std::map<std::string, std::vector<DefPtr>> served() const;
-    /// Raised by every change, so that what is made from the definitions can be kept.
+    /// Raised by every change, so that documents made from the definitions can be cached.
     std::uint64_t generation() const { return generation_; }
 
   private:

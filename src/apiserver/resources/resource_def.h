@@ -25,19 +25,19 @@ enum class NameRule {
     kPathSegment,   ///< anything but '/', '%', "." and ".."
 };
 
-/// What one kind adds to the common rules. Null members add nothing. Their answers depend on
-/// their arguments alone.
+/// What one kind adds to the common rules. Null members add nothing. Their results depend only on
+/// their arguments.
 struct Strategy {
-    /// Fields that were left out, on create and on update.
+    /// Sets fields that were left out, on create and on update.
     void (*apply_defaults)(json::object& object) = nullptr;
-    /// System-set fields of a new object (status, finalizers, ...).
+    /// Sets system fields of a new object (status, finalizers, ...).
     void (*prepare_create)(json::object& object, WallTime now) = nullptr;
     /// The same for a write to the main resource.
     void (*prepare_update)(json::object& next, const json::object& current) = nullptr;
-    /// What a deletion that does not end at once changes besides the metadata.
+    /// What a deletion that does not end immediately changes besides the metadata.
     void (*prepare_delete)(json::object& object, WallTime now) = nullptr;
     std::function<void(const json::object& object, FieldErrors& field_errors)> validate = nullptr;
-    /// What is asked of a new object alone.
+    /// Checks that apply only to a new object.
     void (*validate_create)(const json::object& object, FieldErrors& field_errors) = nullptr;
     void (*validate_update)(const json::object& next, const json::object& current,
                             FieldErrors& field_errors) = nullptr;
@@ -50,18 +50,17 @@ struct ScalePaths {
     std::string label_selector;  ///< empty: none
 };
 
-/// How a version of a resource relates to what is stored, where their structures differ. Pure; null
-/// members change nothing. While a write is decided, all entries of managedFields speak of fields
-/// by the names of the version that is written; what is stored has each entry's in those of its
-/// own.
+/// How a version of a resource differs in structure from what is stored. Pure; null members change
+/// nothing. While a write is decided, all entries of managedFields use the field names of the
+/// written version; in storage each entry uses those of its own version.
 struct VersionConversion {
-    /// Makes a stored object what this version shows.
+    /// Converts a stored object to this version.
     void (*show)(json::object& object) = nullptr;
-    /// Puts the entries of other versions into the names of this one.
+    /// Converts the entries of other versions to the names of this one.
     void (*align_owners)(json::object& object) = nullptr;
-    /// Makes a stored object of what a write through this version left.
+    /// Converts the result of a write through this version to the stored form.
     void (*store)(json::object& object) = nullptr;
-    /// Where a stored object has what a field selector of this version names.
+    /// The path in a stored object for a field selector of this version.
     std::string (*stored_field)(std::string_view path) = nullptr;
 };
 
@@ -89,16 +88,16 @@ struct ResourceDef {
     std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
 
     bool custom = false;  ///< from a CustomResourceDefinition
-    /// What the node says when it is asked, of the core resource of the same plural. Nothing of it
-    /// is stored: it can be read and listed, and no more.
+    /// The node's measurements for the core resource of the same plural. They are not stored, and
+    /// can only be read and listed.
     bool is_metrics = false;
-    bool served = true;  ///< false: known to the server's own controllers only
-    bool stored = true;  ///< false: a question that is answered, not an object that is kept
+    bool served = true;  ///< false: known only to the server's own controllers
+    bool stored = true;  ///< false: a review that is answered, not an object that is stored
     bool storage_version = true;
-    std::string storage_api_version;  ///< what stored objects carry
-    /// Set for each version of a resource whose versions differ by more than their names.
+    std::string storage_api_version;  ///< the apiVersion of stored objects
+    /// Set for each version of a resource whose versions differ in more than their names.
     const VersionConversion* conversion = nullptr;
-    /// The resource as which it is stored, where that is one of another group; else empty.
+    /// The resource as which it is stored, if that is in another group; else empty.
     std::string stored_as;
     std::string deprecation_warning;  ///< empty: none
     bool has_status = false;
@@ -110,11 +109,11 @@ struct ResourceDef {
     bool create_on_update = false;
     bool returns_deleted = false;  ///< DELETE answers with the object instead of a Status
     bool deletes_gracefully = false;
-    /// spec.finalizers hold up the end as metadata.finalizers do (namespaces).
+    /// spec.finalizers block the deletion as metadata.finalizers do (namespaces).
     bool has_spec_finalizers = false;
-    /// A field selector may name these besides metadata.name and metadata.namespace.
+    /// Fields that a selector may name besides metadata.name and metadata.namespace.
     std::vector<std::string> selectable_fields;
-    /// The kind has a table of its own for unknown fields' messages.
+    /// The kind has its own messages for unknown fields.
     bool strict_field_labels = false;
 
     /// Key of the resource in the store, the same for all versions.

@@ -11,22 +11,22 @@
 
 namespace muster::apiserver {
 
-/// Which objects of one resource a list, watch or deletecollection is about.
+/// The objects of one resource that a list, watch or deletecollection is about.
 class Selection {
   public:
-    /// Refuses selectors that don't parse and fields that the kind does not offer.
+    /// Refuses selectors that can't be parsed and fields that the kind does not offer.
     static StatusResult<Selection> make(const ResourceDef& def, std::string namespace_,
                                         std::string_view label_selector,
                                         std::string_view field_selector);
 
     const std::string& namespace_scope() const { return namespace_; }
-    /// Set when a field selector pins the name: how clients watch one object.
+    /// Set if a field selector fixes the name; this is how clients watch one object.
     const std::optional<std::string>& name() const { return name_; }
     bool has_selectors() const { return !labels_.empty() || !fields_.empty(); }
 
-    /// The namespace is the caller's business; this looks at name, labels and fields.
+    /// The caller checks the namespace; this checks name, labels and fields.
     bool matches(const json::value& object) const;
-    /// The same, by looking for those alone where there is no tree.
+    /// The same, by looking only for these fields if there is no tree.
     bool matches(const store::ObjectText& object) const;
 
   private:

@@ -26,17 +26,17 @@ struct CachedObject {
     store::ObjectTextPtr object;
     store::Revision revision = 0;
 
-    /// Keep it for as long as you look into it.
+    /// Keep the result for as long as you read the object.
     kube::ObjectPtr tree() const { return object->tree(); }
 };
 
 /// The current objects and the recent changes of every resource, in memory: all reads and watches
-/// are served from here. A change costs the lookup of its object and the watchers that it may
+/// are served from here. A change costs the lookup of its object and of the watchers that it may
 /// concern: they are indexed by resource, namespace and name.
 ///
-/// Objects rest as text. What the server itself reads with each request (namespaces, roles,
-/// webhooks) stays parsed, and so do the last few changes, which are often read or
-/// changed again at once.
+/// Objects are kept as text. What the server itself reads with each request (namespaces, roles,
+/// webhooks) stays parsed, and so do the last few changes, which are often read or changed again
+/// soon.
 ///
 /// Thread: the server's loop. Never suspends, so what one call sees is one revision.
 class WatchCache {
@@ -47,37 +47,37 @@ class WatchCache {
                WatchOptions options);
     ~WatchCache();
 
-    /// Before any change: what the store held when the server started.
+    /// Called before any change: the content of the store when the server started.
     void load(const std::string& resource, std::vector<store::StoredObject> objects);
-    /// `floor`: watches resume from it on, once remember() was told every change after it.
+    /// `floor`: watches can resume from it once remember() was called for every later change.
     void start_at(store::Revision revision, store::Revision floor) {
         revision_ = revision;
         start_ = floor;
     }
-    /// A change from before the start. The objects that were loaded show it already.
+    /// A change from before the start, which the loaded objects show already.
     void remember(const store::StoreHistory::Entry& entry);
 
-    /// Takes over a committed change and passes it to watchers. Returns the state before.
+    /// Applies a committed change and passes it to watchers. Returns the state before.
     store::ObjectTextPtr apply(const store::StoreChange& change);
 
     store::Revision revision() const { return revision_; }
-    /// Null when there is none.
+    /// Null if there is none.
     const CachedObject* find(const std::string& resource, const std::string& namespace_,
                              const std::string& name) const;
     const Objects& objects(const std::string& resource) const;
-    /// Whether the trees of its objects are always at hand.
+    /// Whether the trees of its objects are always available.
     bool stays_parsed(const std::string& resource) const;
     /// The range of one namespace, or everything when it is empty.
     std::pair<Objects::const_iterator, Objects::const_iterator> range(
         const std::string& resource, const std::string& namespace_) const;
 
-    /// The states at `revision` of the objects that changed since (null: did not exist), or
-    /// nullopt when that is no longer known.
+    /// The states at `revision` of the objects that have changed since (null: did not exist), or
+    /// nullopt if that is no longer known.
     std::optional<std::map<ObjectKey, store::ObjectTextPtr>> states_at(
         const std::string& resource, store::Revision revision) const;
 
     std::unique_ptr<Watcher> watch(DefPtr def, Selection selection, const WatchQuery& query);
-    /// Ends every watch of a resource, as when its definition goes.
+    /// Ends every watch of a resource, as when its definition is removed.
     void end_watches(const std::string& resource);
     void end_all_watches();
 
@@ -93,7 +93,7 @@ class WatchCache {
         std::map<ObjectKey, kube::ObjectPtr> parsed;  ///< all of `objects`, if they stay so
         Watchers of_all;
         std::map<std::string, Watchers> of_namespace;
-        /// Namespace may be empty: any.
+        /// The namespace may be empty: any.
         std::map<ObjectKey, Watchers> of_name;
     };
 
@@ -116,10 +116,11 @@ class WatchCache {
     WatchOptions options_;
 
     store::Revision revision_ = 0;
-    store::Revision start_ = 0;  ///< what was before it is not known of any resource
+    store::Revision start_ = 0;  ///< earlier changes are not known for any resource
     std::map<std::string, Resource, std::less<>> resources_;
-    /// Whose each of the remembered changes is, the oldest first. What is remembered of all
-    /// resources together is bounded: each alone would take as much as all now do.
+    /// The resource of each remembered change, oldest first. The number of remembered changes is
+    /// limited for all resources together: a limit for each would take as much memory as all now
+    /// do.
     std::deque<Resource*> order_;
     std::array<kube::ObjectPtr, 32> newest_;  ///< a ring, at `next_newest_` its oldest
     std::size_t next_newest_ = 0;
@@ -127,7 +128,7 @@ class WatchCache {
     FanOut fan_out_;
     std::uint64_t next_watcher_id_ = 0;
     std::map<std::pair<Instant, std::uint64_t>, Watcher*> deadlines_;
-    Instant next_wake_ = Instant::max();  ///< the earliest wake_at() that is under way
+    Instant next_wake_ = Instant::max();  ///< the earliest pending wake_at()
 };
 
 }  // namespace muster::apiserver

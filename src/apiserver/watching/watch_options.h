@@ -7,10 +7,10 @@
 namespace muster::apiserver {
 
 struct WatchOptions {
-    /// Changes of all resources that are kept for watches that resume; an older revision is
+    /// How many changes of all resources are kept for watches that resume; an older revision is
     /// answered with 410.
     std::size_t history = 10'000;
-    /// A watcher that is this far behind is ended with 410 instead of being buffered without bound.
+    /// A watcher that is this far behind is ended with 410 instead of being buffered without limit.
     std::size_t watcher_buffer = 20'000;
     Duration bookmark_interval = std::chrono::minutes(1);
 };

@@ -17,20 +17,20 @@ class WatchCache;
 struct CacheEvent {
     kube::WatchEventType type;
     store::Revision revision = 0;
-    store::ObjectTextPtr object;    ///< the new state; of a deletion the final one
+    store::ObjectTextPtr object;    ///< the new state; for a deletion the final one
     store::ObjectTextPtr previous;  ///< null for an addition
-    /// `previous` with this revision: what watchers see whose selector it no longer matches. Made
-    /// once, by the first that needs it.
+    /// `previous` with this revision, for watchers whose selector it no longer matches. Made once,
+    /// by the first that needs it.
     mutable store::ObjectTextPtr left = nullptr;
 };
 
-/// What a watcher is told.
+/// An event for a watcher.
 struct WatchedEvent {
     kube::WatchEventType type;
     store::ObjectTextPtr text;  ///< null for what is not a stored object: a bookmark, an error
-    kube::ObjectPtr tree;       ///< null until the object is looked into
+    kube::ObjectPtr tree;       ///< null until the object is read
 
-    /// Keep it for as long as you look into it.
+    /// Keep the result for as long as you read it.
     kube::ObjectPtr object() const { return tree != nullptr ? tree : text->tree(); }
 };
 
@@ -40,7 +40,7 @@ class Watcher final : public kube::WatchStream {
   public:
     struct Settings {
         std::size_t buffer = 0;     ///< live events that may wait for the reader
-        store::Revision after = 0;  ///< only changes beyond it are wanted
+        store::Revision after = 0;  ///< only later changes are wanted
         bool bookmarks = false;
         Duration bookmark_interval{};
         Instant timeout;
@@ -51,8 +51,8 @@ class Watcher final : public kube::WatchStream {
     ~Watcher() override;
 
     Task<Result<std::optional<kube::WatchEvent>>> next() override;
-    /// The same without a tree being made, for a reader far away: it takes turns with others of its
-    /// kind (FanOut). Nullopt at the end.
+    /// The same without making a tree, for a remote reader: it takes turns with others of its kind
+    /// (FanOut). Nullopt at the end.
     Task<std::optional<WatchedEvent>> next_text();
     /// The next event if it is there already; nullopt says nothing about the end.
     std::optional<WatchedEvent> try_next();
@@ -61,16 +61,16 @@ class Watcher final : public kube::WatchStream {
     const Selection& selection() const { return selection_; }
     bool ended() const { return ended_; }
 
-    /// An event that existed before the watch: never counts as falling behind.
+    /// An event that existed before the watch; it does not count towards falling behind.
     void add_initial(store::ObjectTextPtr object);
-    /// A live or replayed change; turned into what the selection sees of it.
+    /// A live or replayed change, converted to what the selection sees of it.
     void offer(const CacheEvent& event);
     void add_bookmark(store::Revision revision, bool initial_events_end);
     /// Sends what is queued, then an ERROR event with a 410 Status, then the end.
     void expire(std::string message);
     void end();
 
-    /// When on_deadline() is due next.
+    /// When to call on_deadline() next.
     Instant deadline() const { return std::min(next_bookmark_, settings_.timeout); }
     void on_deadline(Instant now, store::Revision revision);
 
@@ -98,7 +98,7 @@ class Watcher final : public kube::WatchStream {
 
     WatchCache* cache_ = nullptr;  ///< null before and after it is registered
     std::uint64_t id_ = 0;
-    Instant armed_{};  ///< the deadline under which the cache keeps it
+    Instant armed_{};  ///< the deadline for which the cache keeps it
 };
 
 }  // namespace muster::apiserver

@@ -15,21 +15,21 @@
 
 namespace muster::apiserver {
 
-/// A write that webhooks are asked about.
+/// A write that webhooks have to admit.
 struct AdmissionSubject {
     Operation operation = Operation::kCreate;
     Target target;
     Requester requester;
     bool dry_run = false;
-    std::string manager = {};  ///< as whom what they change goes into managedFields
+    std::string manager = {};  ///< the manager of their changes in managedFields
 };
 
-/// Asks the admission webhooks that MutatingWebhookConfigurations and
-/// ValidatingWebhookConfigurations name. Objects of these two kinds are never asked about, so that
+/// Calls the admission webhooks named by MutatingWebhookConfigurations and
+/// ValidatingWebhookConfigurations. They are never called about objects of these two kinds, so that
 /// a wrong one can be removed.
 ///
-/// A webhook that refuses gives the error; one that can't be reached or answers nonsense is
-/// 500, or passed over where its failurePolicy says Ignore. Thread: the server's loop.
+/// The refusal of a webhook is the error; a webhook that can't be reached or gives an invalid
+/// answer leads to 500, or is ignored if its failurePolicy is Ignore. Thread: the server's loop.
 class Admission {
   public:
     explicit Admission(ServerState& state) : state_(state) {}
@@ -37,18 +37,18 @@ class Admission {
     /// Whether there is any configuration.
     bool in_use() const;
 
-    /// What the mutating webhooks make of `after`; nullopt: what it was. `before` is null for a
-    /// creation. What they warn of is added to `warnings`. All of it outlives the call.
+    /// The result of the mutating webhooks for `after`; nullopt: unchanged. `before` is null for a
+    /// creation. Their warnings are added to `warnings`. All arguments outlive the call.
     Task<StatusResult<std::optional<kube::Document>>> mutate(const AdmissionSubject& subject,
                                                              const json::value* before,
                                                              const json::value& after,
                                                              std::vector<std::string>& warnings);
-    /// Whether the validating ones allow it. `after` is null for a deletion.
+    /// Whether the validating webhooks allow it. `after` is null for a deletion.
     Task<StatusResult<void>> validate(const AdmissionSubject& subject, const json::value* before,
                                       const json::value* after, std::vector<std::string>& warnings);
 
   private:
-    /// A webhook, and as what it wants to see a write.
+    /// A webhook, and the version in which it wants to see a write.
     struct Wanted {
         std::shared_ptr<const std::vector<Webhook>> configuration;
         const Webhook* webhook = nullptr;
@@ -66,7 +66,7 @@ class Admission {
                                                        const json::value* before,
                                                        const json::value* after, bool may_patch,
                                                        std::vector<std::string>& warnings);
-    /// With the pod that a service stands for now.
+    /// Adds a pod that the service selects now.
     Result<WebhookEndpoint> reachable(WebhookEndpoint endpoint);
     StatusResult<void> failed(const Webhook& webhook, std::string_view why) const;
 
@@ -76,7 +76,7 @@ class Admission {
     };
 
     ServerState& state_;
-    std::map<std::pair<std::string, ObjectKey>, Read> read_;  ///< configurations, as last read
+    std::map<std::pair<std::string, ObjectKey>, Read> read_;  ///< parsed configurations
 };
 
 }  // namespace muster::apiserver

@@ -11,7 +11,7 @@
 
 namespace muster::apiserver {
 
-/// What a webhook is asked. Objects are in the version that it wants.
+/// The content of a review request. Objects are in the version that the webhook wants.
 struct ReviewQuestion {
     std::string uid;  ///< of this question
     Operation operation = Operation::kCreate;
@@ -29,16 +29,16 @@ struct ReviewQuestion {
 /// The AdmissionReview as JSON.
 std::string review_text(const ReviewQuestion& question, std::string_view review_version);
 
-/// What a webhook answered.
+/// The answer of a webhook.
 struct ReviewVerdict {
     std::optional<json::value> patch;  ///< a JSON patch
     std::vector<std::string> warnings;
-    /// Set when it refuses, with the message that a client sees.
+    /// Set if it refuses, with the message for the client.
     std::optional<StatusError> denial;
 };
 
-/// Reads an answer to the question `uid`. The error says, for people, what is wrong with one that
-/// is not an answer. A webhook that only validates may not patch.
+/// Reads an answer to the question `uid`. The error says, for people, what is wrong with an invalid
+/// answer. A webhook that only validates may not patch.
 Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhook,
                                   std::string_view uid, bool may_patch);
 

@@ -17,13 +17,13 @@ struct ServicePod {
     friend bool operator==(const ServicePod&, const ServicePod&) = default;
 };
 
-/// Whether the service selects pods with these labels (null: without any).
+/// Whether the service selects pods with these labels (null: without labels).
 bool selects(const json::object& service, const json::value& labels);
 
-/// Where a connection to a port of a service may go: each of `pods`, which are those of its
-/// namespace, that it selects and that is ready, at its target port. Never empty: kUnavailable when
-/// there is none, kUnsupported for a service that stands for something else than pods, kNotFound
-/// for a port that it has not.
+/// Where a connection to a port of a service may go: each of `pods` (those of its namespace) that
+/// it selects and that is ready, at its target port. Never empty: kUnavailable if there is none,
+/// kUnsupported for a service that does not stand for pods, kNotFound for a port that it does not
+/// have.
 Result<std::vector<ServicePod>> pods_behind(const json::object& service, std::uint16_t port,
                                             const std::vector<kube::ObjectPtr>& pods);
 

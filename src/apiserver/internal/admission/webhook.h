@@ -17,7 +17,7 @@ namespace muster::apiserver {
 enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete };
 std::string_view to_string(Operation operation);  ///< "CREATE"
 
-/// Which writes a webhook wants to hear of. "*" stands for all.
+/// The writes about which a webhook is called. "*" stands for all.
 struct WebhookRule {
     std::vector<std::string> operations;
     std::vector<std::string> groups;
@@ -43,26 +43,27 @@ struct Webhook {
     Duration time_limit{};
 };
 
-/// The webhooks of a configuration object that its rules (webhook_strategy()) have accepted.
+/// The webhooks of a configuration object that was validated by webhook_strategy().
 std::vector<Webhook> read_webhooks(const json::object& configuration);
 
-/// A write, as webhooks are chosen by it.
+/// The properties of a write by which webhooks are chosen.
 struct WriteToMatch {
     Operation operation = Operation::kCreate;
     kube::ResourceType type;
     std::string subresource;
-    /// What the same objects are served as, in other versions or groups too; `type` among them.
+    /// All types as which the same objects are served, in other versions or groups too, including
+    /// `type`.
     std::vector<kube::ResourceType> served_as;
-    /// What there is before and after, null where there is nothing.
+    /// The states before and after; null if there is none.
     const json::object* before = nullptr;
     const json::object* after = nullptr;
-    /// Labels of the namespace, null for an object outside of one. A namespace's own labels count
-    /// for itself.
+    /// Labels of the namespace, null for an object outside of one. For a namespace, its own labels
+    /// count.
     const json::object* namespace_labels = nullptr;
 };
 
-/// As what `webhook` is to see the write; nullopt: it does not want to. As
-/// k8s.io/apiserver pkg/admission/plugin/webhook/predicates and generic/webhook.go have it. Pure.
+/// The type as which `webhook` is to see the write; nullopt if it is not called. Follows
+/// k8s.io/apiserver pkg/admission/plugin/webhook/predicates and generic/webhook.go. Pure.
 std::optional<kube::ResourceType> wanted_as(const Webhook& webhook, const WriteToMatch& write);
 
 }  // namespace muster::apiserver

@@ -7,7 +7,7 @@
 
 namespace muster::apiserver {
 
-/// What an `https://HOST[:PORT][/PATH]` names.
+/// The parts of `https://HOST[:PORT][/PATH]`.
 struct WebhookUrl {
     std::string host;  ///< an IPv6 address without its brackets
     std::uint16_t port = 443;
@@ -16,7 +16,8 @@ struct WebhookUrl {
     friend bool operator==(const WebhookUrl&, const WebhookUrl&) = default;
 };
 
-/// Nullopt for what a webhook's URL may not be: another scheme, a user, a query, a fragment.
+/// Nullopt for anything that a webhook's URL may not have: another scheme, a user, a query, a
+/// fragment.
 std::optional<WebhookUrl> parse_webhook_url(std::string_view text);
 
 }  // namespace muster::apiserver

@@ -16,12 +16,12 @@
 namespace muster::apiserver {
 
 /// The keys that a controller still has to reconcile: each once, in order, one at a time. A task
-/// runs only while there are any, so an idle server has none. Lets other work of the loop in
+/// runs only while there are keys, so an idle server has none. Lets other work of the loop run in
 /// between.
 template <class Key>
 class ControllerQueue {
   public:
-    /// Brings things into order about a key. An error is logged, and the key tried again later.
+    /// Reconciles a key. An error is logged, and the key is tried again later.
     using Reconcile = std::function<Task<StatusResult<void>>(Key)>;
 
     ControllerQueue(std::string name, TaskGroup& tasks, Clock& clock, Reconcile reconcile)

@@ -14,8 +14,8 @@ struct DefaultObject {
     json::object object;
 };
 
-/// The cluster roles that people and clients rely on, by their names in a real server, and who has
-/// which from the start. Roles before the bindings to them.
+/// The cluster roles that people and clients rely on, with their names in a real server, and their
+/// initial bindings. Roles come before the bindings to them.
 std::vector<DefaultObject> default_access_objects();
 
 }  // namespace muster::apiserver

@@ -11,9 +11,10 @@
 
 namespace muster::apiserver {
 
-/// Keeps the status of disruption budgets: how many pods they cover, how many of those are healthy,
-/// and how many may be evicted. It follows the store's changes and counts, so that a change of a
-/// pod costs what the budgets of its namespace are, whatever they cover.
+/// Maintains the status of disruption budgets: how many pods they cover, how many of those are
+/// healthy, and how many may be evicted. It follows the store's changes and counts, so that the
+/// cost of a pod's change depends only on the number of budgets in its namespace, not on what they
+/// cover.
 class DisruptionController final : public Controller {
   public:
     DisruptionController(ServerState& state, Writer& writer);
@@ -34,7 +35,7 @@ class DisruptionController final : public Controller {
     struct Covered {
         std::optional<kube::LabelSelector> selector = std::nullopt;
         Coverage coverage = {};
-        bool will_requeue = false;  ///< requeue_at() is under way
+        bool will_requeue = false;  ///< a requeue_at() is pending
     };
     std::map<ObjectKey, Covered> budgets_;
     ControllerQueue<ObjectKey> queue_;

@@ -15,9 +15,9 @@
 
 namespace muster::apiserver {
 
-/// Deletes what has lost all of its owners, and carries out foreground and orphan deletion, as the
-/// garbage collector of the controller manager does. It follows the store's changes with an index
-/// by the owner's uid, so its work is proportional to what changed.
+/// Deletes objects that have lost all of their owners, and carries out foreground and orphan
+/// deletion, as the garbage collector of the controller manager does. It follows the store's
+/// changes with an index by the owner's uid, so its work is proportional to what changed.
 class GarbageCollector final : public Controller {
   public:
     GarbageCollector(ServerState& state, Writer& writer);
@@ -27,12 +27,12 @@ class GarbageCollector final : public Controller {
 
   private:
     enum class OwnerState {
-        kAlive,  ///< or of a kind that is not served, which can't be told
+        kAlive,  ///< or of a kind that is not served, and so unknown
         kAbsent,
-        kWaiting,  ///< it is being deleted in the foreground
+        kWaiting,  ///< being deleted in the foreground
     };
     struct Dependents {
-        std::map<store::StoreKey, bool> blocking;  ///< of each: does it hold up the owner's end
+        std::map<store::StoreKey, bool> blocking;  ///< for each: does it block the owner's deletion
         std::size_t blocking_count = 0;
     };
 
@@ -54,7 +54,8 @@ class GarbageCollector final : public Controller {
     ServerState& state_;
     Writer& writer_;
     std::unordered_map<std::string, Dependents> dependents_;  // by owner uid
-    /// Owners that went lately: tells the absent from those of a kind that is not served any more.
+    /// Owners that were deleted lately: distinguishes missing ones from those of a kind that is no
+    /// longer served.
     std::unordered_set<std::string> gone_;
     std::deque<std::string> gone_order_;
     ControllerQueue<store::StoreKey> queue_;

@@ -10,9 +10,9 @@
 
 namespace muster::apiserver {
 
-/// Empties what is being deleted: a terminating namespace loses everything in it, a terminating
-/// CustomResourceDefinition its instances. When nothing is left, it lets the object itself go.
-/// Finalizers and the grace of pods are respected.
+/// Deletes the content of what is being deleted: everything in a terminating namespace, and the
+/// instances of a terminating CustomResourceDefinition. When nothing is left, it lets the object
+/// itself be deleted. Respects finalizers and the grace periods of pods.
 class NamespaceController final : public Controller {
   public:
     NamespaceController(ServerState& state, Writer& writer);
@@ -23,7 +23,7 @@ class NamespaceController final : public Controller {
   private:
     void add_if_deleting(const store::StoreKey& key, const store::ObjectText& object);
     Task<StatusResult<void>> reconcile(store::StoreKey key);
-    /// Where the container's content is kept.
+    /// The types of the container's content.
     std::vector<DefPtr> content_types(const store::StoreKey& container) const;
     Task<StatusResult<void>> delete_content(store::StoreKey container);
     bool is_empty(const store::StoreKey& container) const;

@@ -16,10 +16,9 @@ namespace muster::apiserver {
 /// confirm. Pure.
 std::optional<WallTime> may_go_without_its_node(const json::object& pod, bool node_exists);
 
-/// Removes terminating pods whose node does not exist: no kubelet will confirm their end, as the
-/// pod garbage collector of the controller manager knows. Pods that are not being deleted stay as
-/// they are. A server that knows of no node at all can't tell which are missing, and removes
-/// nothing.
+/// Removes terminating pods whose node does not exist, since no kubelet will confirm their end,
+/// like the pod garbage collector of the controller manager. Pods that are not being deleted stay
+/// as they are. A server without any node can't tell which nodes are missing, and removes nothing.
 class PodGCController final : public Controller {
   public:
     PodGCController(ServerState& state, Writer& writer);
@@ -38,7 +37,7 @@ class PodGCController final : public Controller {
     ServerState& state_;
     Writer& writer_;
     std::map<WallTime, std::set<ObjectKey>> graces_;  ///< by their end
-    WallTime next_wake_ = WallTime::max();            ///< the earliest wake_at() that is under way
+    WallTime next_wake_ = WallTime::max();            ///< the earliest pending wake_at()
     ControllerQueue<ObjectKey> queue_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace muster::apiserver {
 
-/// Puts the rules of aggregated ClusterRoles together whenever a ClusterRole changed.
+/// Updates the rules of aggregated ClusterRoles whenever a ClusterRole has changed.
 class RoleAggregationController final : public Controller {
   public:
     RoleAggregationController(ServerState& state, Writer& writer);

@@ -4,8 +4,8 @@
 
 namespace muster::apiserver {
 
-/// Makes and completes the default roles and bindings, at the start of a server. All are written at
-/// once.
+/// Creates and completes the default roles and bindings at the start of a server. The writes are
+/// concurrent.
 Task<Result<void>> post_default_roles(ServerState& state, Writer& writer);
 
 }  // namespace muster::apiserver

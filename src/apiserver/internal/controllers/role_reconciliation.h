@@ -10,8 +10,8 @@ namespace muster::apiserver {
 /// On a default role or binding: "false" keeps the server from completing it.
 inline constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.io/autoupdate";
 
-/// What a server that starts makes of a default object that is there already: what was taken away
-/// from it comes back, what was added stays.
+/// The result for a default object that exists when a server starts: what was taken away from it
+/// comes back, what was added stays.
 struct Reconciled {
     enum class Kind {
         kKeep,
@@ -23,7 +23,7 @@ struct Reconciled {
 };
 Reconciled reconcile(const json::object& existing, const json::object& expected);
 
-/// What the rules of an aggregated ClusterRole have to be: those of the roles that its selectors
+/// The rules that an aggregated ClusterRole must have: those of the roles that its selectors
 /// choose, in the order of their names, each once. `roles` are all ClusterRoles by name. Nullopt
 /// for a role that is not aggregated.
 std::optional<json::array> aggregated_rules(const json::object& role,

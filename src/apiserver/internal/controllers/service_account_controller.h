@@ -9,10 +9,10 @@
 
 namespace muster::apiserver {
 
-/// Gives every namespace what its pods need to talk to the server: the service account `default`,
-/// and, where the server says by what it is trusted, the ConfigMap `kube-root-ca.crt` and, in the
-/// namespace `default`, the Service `kubernetes`. Makes them again when they go or change. Does
-/// nothing on a server without a signing key.
+/// Gives every namespace what its pods need to call the server: the service account `default`; if
+/// the server has a root certificate, the ConfigMap `kube-root-ca.crt`; and in the namespace
+/// `default` the Service `kubernetes`. Restores them if they are deleted or changed. Does nothing
+/// on a server without a signing key.
 class ServiceAccountController final : public Controller {
   public:
     ServiceAccountController(ServerState& state, Writer& writer);

@@ -7,8 +7,8 @@
 
 namespace muster::apiserver {
 
-// An event is one object in two APIs: it is stored as v1 has it, and events.k8s.io/v1 shows it
-// under other names. Pure.
+// An event is one object in two APIs: it is stored as v1, and events.k8s.io/v1 shows it under other
+// names. Pure.
 
 inline constexpr std::string_view kEventsApi = "events.k8s.io/v1";
 
@@ -17,11 +17,11 @@ extern const VersionConversion kCoreEventConversion;
 /// Of events.k8s.io/v1.
 extern const VersionConversion kEventsApiConversion;
 
-/// What Go writes of every event of v1, whatever the client left out.
+/// The fields that Go writes for every event of v1, whatever the client left out.
 void complete_core_event(json::object& event);
-/// The same of events.k8s.io/v1.
+/// The same for events.k8s.io/v1.
 void complete_new_event(json::object& event);
-/// An event of events.k8s.io/v1 under the names of v1, without its managedFields being looked at.
+/// An event of events.k8s.io/v1 with the names of v1, leaving its managedFields unchanged.
 void name_as_core_event(json::object& event);
 
 }  // namespace muster::apiserver

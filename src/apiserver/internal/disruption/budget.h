@@ -16,43 +16,43 @@
 
 namespace muster::apiserver {
 
-// Disruption budgets (policy/v1): how many pods may be evicted, and what an eviction takes of that.
+// Disruption budgets (policy/v1): how many pods may be evicted, and how an eviction uses them up.
 // Pure.
 
 extern const kube::ResourceType kDisruptionBudgets;
 
-/// How many pods a controller wants; nullopt when it is not there, or its kind has no scale.
+/// How many pods a controller wants; nullopt if it does not exist, or its kind has no scale.
 using ScaleOf = std::function<std::optional<std::int64_t>(const PodController& controller)>;
 
 struct BudgetState {
     json::object status;
-    /// When an eviction that was let through counts as given up; nullopt: never.
+    /// When an allowed eviction counts as abandoned; nullopt: never.
     std::optional<WallTime> requeue_at = std::nullopt;
 };
 
-/// What the status of a budget has to be. Where that can't be told, nothing may be evicted, and its
+/// The correct status of a budget. If it can't be determined, nothing may be evicted, and a
 /// condition says why.
 BudgetState budget_status(const json::object& budget, const Coverage& coverage,
                           const ScaleOf& scale_of, WallTime now);
 
-/// Which pods a budget covers; nullopt: none, as it has no selector.
+/// The pods that a budget covers; nullopt: none, as it has no selector.
 std::optional<kube::LabelSelector> covered_by(const json::object& budget);
 
-/// On what an eviction stands.
+/// The basis of an allowed eviction.
 struct EvictionPermit {
-    std::string budget = {};  ///< that has to pay for it; empty: none
+    std::string budget = {};  ///< the budget that it uses up; may be empty
 };
 
-/// `budgets`: those that cover the pod. 500 for more than one.
+/// `budgets`: those that cover the pod. 500 if there is more than one.
 StatusResult<EvictionPermit> permit_eviction(const json::object& pod,
                                              const std::vector<const json::object*>& budgets);
 
-/// Takes one eviction of a budget and notes whose it is. 429 when there is none left, or nobody has
-/// counted since the budget changed.
+/// Takes one eviction from a budget and records its pod. 429 if there is none left, or the budget
+/// has changed since it was last counted.
 StatusResult<NextState> spend_eviction(const ResourceDef& def, const json::value& budget,
                                        std::string_view pod, WallTime now);
 
-/// 429: something that the decision stood on has changed meanwhile.
+/// 429: the basis of the decision has changed meanwhile.
 StatusError eviction_overtaken(std::string_view budget);
 
 }  // namespace muster::apiserver

@@ -23,11 +23,11 @@ struct PodController {
 /// Whether its condition Ready is true.
 bool is_ready_pod(const json::object& pod);
 
-/// The pods that a disruption budget covers, counted as they come and go: what a change of one
-/// costs does not depend on how many there are.
+/// The pods that a disruption budget covers, counted as they come and go: the cost of a pod's
+/// change does not depend on how many there are.
 class Coverage {
   public:
-    /// A pod as it is now. False when nothing that counts has changed.
+    /// Updates a pod. False if nothing that counts has changed.
     bool put(const json::object& pod);
     bool remove(const std::string& name);
 
@@ -45,7 +45,7 @@ class Coverage {
     };
     /// By uid.
     const std::map<std::string, Controlled, std::less<>>& controllers() const { return by_uid_; }
-    /// The first by name of the pods that a controller has. Looks at all of them.
+    /// The first pod by name that a controller has. Looks at all of them.
     std::string_view pod_of(std::string_view uid) const;
 
   private:

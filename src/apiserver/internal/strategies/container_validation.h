@@ -8,7 +8,7 @@
 
 namespace muster::apiserver {
 
-/// Names that must be known, or not twice, within one pod.
+/// Names within one pod that must be known, or unique.
 struct PodNames {
     std::set<std::string, std::less<>> volumes;
     std::set<std::string, std::less<>> containers;

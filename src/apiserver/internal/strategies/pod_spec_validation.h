@@ -7,8 +7,8 @@
 
 namespace muster::apiserver {
 
-/// Everything that is wrong with what a pod should run, or the pods of a template; `in` is its path
-/// ("spec", "spec.template.spec"). Its defaults are set.
+/// Everything that is wrong with the spec of a pod or of a template; `in` is its path ("spec",
+/// "spec.template.spec"). Its defaults are set.
 void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors);
 
 }  // namespace muster::apiserver

@@ -9,17 +9,17 @@ namespace muster::apiserver {
 
 struct ReadDefinition;
 
-/// pods, services, configmaps, ... What validating a CustomResourceDefinition reads goes to `read`,
-/// which outlives them.
+/// pods, services, configmaps, ... What the validation of a CustomResourceDefinition parses is put
+/// into `read`, which outlives them.
 std::vector<DefPtr> builtin_types(ReadDefinition& read);
 
 /// The common traits of the built-in kinds; the caller sets the rest.
 ResourceDef builtin(const kube::ResourceType& type);
 
-/// The built-in kinds on which nothing of this server acts: they are there for their clients.
+/// The built-in kinds that this server only stores for its clients.
 std::vector<DefPtr> stored_types();
-/// The warning for the creator of an object of a kind on which nothing here acts; "" for the
-/// others, and where there is nothing to do about one.
+/// The warning for the creator of an object of a kind that nothing here acts on; "" for other
+/// kinds, and if nothing needs to be done about such an object.
 std::string creation_warning(const ResourceDef& def);
 
 }  // namespace muster::apiserver

@@ -7,8 +7,8 @@
 
 namespace muster::apiserver {
 
-/// POST pods/NAME/eviction: deletes the pod if the disruption budget that covers it allows one
-/// more.
+/// POST pods/NAME/eviction: deletes the pod if the disruption budget that covers it allows one more
+/// eviction.
 Task<StatusResult<Reply>> evict_pod(ServerState& state, Writer& writer, Target target,
                                     kube::Request request);
 

@@ -17,12 +17,12 @@ struct ListPage {
     std::vector<store::ObjectTextPtr> items;
     store::Revision revision = 0;
     std::string continue_;                 ///< empty on the last page
-    std::optional<std::size_t> remaining;  ///< unknown when a selector is used
+    std::optional<std::size_t> remaining;  ///< unknown if a selector is used
 };
 
-/// Lists a collection. All pages of one list show the state at the first page's revision, which
-/// is put together from the current objects and the changes since; when those are no longer
-/// known, the next page is refused with 410.
+/// Lists a collection. All pages of one list show the state at the first page's revision, which is
+/// reconstructed from the current objects and the changes since; if those are no longer known, the
+/// next page is refused with 410.
 StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& target,
                                     const ListQuery& query);
 

@@ -8,8 +8,8 @@
 
 namespace muster::apiserver {
 
-/// The PodMetrics or NodeMetrics (as `def` says) of a stored pod or node; null when nothing was
-/// measured of it. Pure.
+/// The PodMetrics or NodeMetrics (according to `def`) of a stored pod or node; null if it was not
+/// measured. Pure.
 kube::ObjectPtr metrics_of(const ResourceDef& def, const json::object& object,
                            const kube::NodeUsage& usage);
 

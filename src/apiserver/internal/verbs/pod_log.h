@@ -8,8 +8,8 @@
 
 namespace muster::apiserver {
 
-/// The options of GET pods/NAME/log, checked, with the container that they mean filled in. `pod`
-/// is the stored object.
+/// The validated options of GET pods/NAME/log, with the container filled in. `pod` is the stored
+/// object.
 StatusResult<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
                                            WallTime now);
 

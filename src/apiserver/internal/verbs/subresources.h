@@ -10,12 +10,12 @@ namespace muster::apiserver {
 
 // Decisions of the subresources that are not a part of the object itself. Pure.
 
-/// The autoscaling/v1 Scale that a custom resource shows.
+/// The autoscaling/v1 Scale of a custom resource.
 json::value scale_of(const ResourceDef& def, const json::object& object);
 /// Carries the replicas of a written Scale over to the object.
 StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& current,
                                      const json::value& scale, const Ownership& ownership);
-/// Applies what a Scale says about the object.
+/// Applies a Scale to the object.
 StatusResult<NextState> decide_applied_scale(const Target& target, const json::value& current,
                                              const json::value& scale, const WriteQuery& query,
                                              const Ownership& ownership);
@@ -28,10 +28,10 @@ StatusResult<json::value> proposed_scale(const ResourceDef& def, const json::val
 StatusResult<NextState> decide_binding(const ResourceDef& def, const json::value& pod,
                                        const json::value& binding, WallTime now);
 
-/// What pods/NAME/eviction asks of the deletion that it stands for: the request of that deletion.
+/// The deletion request that pods/NAME/eviction stands for.
 StatusResult<kube::Request> deletion_of_eviction(const kube::Request& eviction,
                                                  std::string_view name);
-/// Says on the pod that it is deleted for its eviction.
+/// Records on the pod that it is deleted because of its eviction.
 StatusResult<NextState> decide_eviction(const ResourceDef& def, const json::value& pod,
                                         WallTime now);
 

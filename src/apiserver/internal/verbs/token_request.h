@@ -8,7 +8,7 @@
 namespace muster::apiserver {
 
 /// Answers a TokenRequest (POST serviceaccounts/NAME/token): the request with the token in its
-/// status. 404 where the server has no key to sign with.
+/// status. 404 if the server has no signing key.
 StatusResult<Reply> grant_token(ServerState& state, const Target& target,
                                 const kube::Request& request);
 

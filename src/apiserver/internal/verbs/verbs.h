@@ -8,7 +8,7 @@
 
 namespace muster::apiserver {
 
-/// Serves the requests for one routed target: what method means what, on which kind of path.
+/// Serves the requests for one routed target: decides what each method means on which kind of path.
 class Verbs final : public RequestHandler {
   public:
     Verbs(ServerState& state, Writer& writer) : state_(state), writer_(writer) {}
@@ -40,7 +40,7 @@ class Verbs final : public RequestHandler {
     Task<StatusResult<Reply>> bind(Target target, kube::Request request);
     Task<StatusResult<Reply>> measure(Target target, kube::Request request);
     Task<StatusResult<Reply>> finalize(Target target, kube::Request request);
-    /// 504 after a while when the revision does not come.
+    /// 504 after a while if the revision does not arrive.
     Task<StatusResult<void>> wait_for_revision(store::Revision revision);
 
     ServerState& state_;

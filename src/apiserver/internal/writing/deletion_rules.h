@@ -7,8 +7,8 @@
 
 namespace muster::apiserver {
 
-/// Decides a DELETE, as the registry's BeforeDelete does: the grace of pods, the finalizers that
-/// the propagation policy asks for, and whether the object goes at once. Pure.
+/// Decides a DELETE, as the registry's BeforeDelete does: the grace period of pods, the finalizers
+/// that the propagation policy asks for, and whether the object is removed immediately. Pure.
 StatusResult<NextState> decide_delete(const ResourceDef& def, const json::value& current,
                                       const DeleteQuery& query, WallTime now);
 

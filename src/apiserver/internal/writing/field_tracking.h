@@ -8,28 +8,28 @@
 
 namespace muster::apiserver {
 
-/// How a write is entered into metadata.managedFields.
+/// How a write is recorded in metadata.managedFields.
 struct Ownership {
     enum class Kind {
-        kUntracked,  ///< not at all: what a client sends is stored
-        kWrite,      ///< what the write changes belongs to the manager
-        kApplied,    ///< the proposed object carries the entries that its apply made
+        kUntracked,  ///< not at all: the entries that a client sends are stored
+        kWrite,      ///< the manager owns what the write changes
+        kApplied,    ///< the proposed object has the entries that its apply made
     };
     Kind kind = Kind::kUntracked;
     kube::FieldOwner manager = {};
 };
 
-/// What a write through the object's own path or one of its subresources can't own: what the
-/// system sets, and what the path does not write.
+/// The fields that a write through the object's own path or one of its subresources can't own:
+/// those that the system sets, and those that the path does not write.
 const kube::IgnoredFields& ignored_fields(const ResourceDef& def, std::string_view subresource);
 
-/// A new object belongs to who creates it, its defaults included. Entries that were sent are
+/// The creator owns all of a new object, including its defaults. Entries that were sent are
 /// dropped.
 void track_creation(const ResourceDef& def, json::value& object, const kube::FieldOwner& manager);
 
-/// Enters what `next` changes of `stored`. Entries in `next` that differ from the stored ones
+/// Records what `next` changes of `stored`. Entries in `next` that differ from the stored ones
 /// replace them first, unless a subresource is written; an empty list or one empty entry ends the
-/// tracking of the object. An object without entries is not tracked before somebody applies.
+/// tracking of the object. An object without entries is not tracked before its first apply.
 /// kInvalid, with the field as its cause, for entries that can't be understood.
 StatusResult<void> track_write(const ResourceDef& def, const json::value& stored, json::value& next,
                                const kube::FieldOwner& manager);

@@ -9,20 +9,20 @@
 
 namespace muster::apiserver {
 
-/// `[prefix/]name`, as label and annotation keys and finalizers are written.
+/// `[prefix/]name`, the form of label and annotation keys and finalizers.
 bool is_qualified_name(std::string_view text);
 
-// The wordings of apimachinery for names that are not as they should be.
+// apimachinery's messages for invalid names.
 extern const std::string_view kDnsLabelMessage;
 extern const std::string_view kDns1035LabelMessage;
 extern const std::string_view kDnsSubdomainMessage;
 extern const std::string_view kQualifiedNameMessage;
 extern const std::string_view kLabelValueMessage;
 
-/// Adds a cause for each label that is not well-formed; `field` is where the map stands.
+/// Adds a cause for each label that is not well-formed; `field` is the path of the map.
 void check_labels(const json::object& labels, const std::string& field, FieldErrors& field_errors);
 
-/// Name, labels, annotations, finalizers and owner references of an object to be stored.
+/// Checks name, labels, annotations, finalizers and owner references of an object to be stored.
 void validate_metadata(const ResourceDef& def, const json::object& object,
                        FieldErrors& field_errors);
 

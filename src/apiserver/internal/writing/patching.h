@@ -6,12 +6,13 @@
 
 namespace muster::apiserver {
 
-/// Media type and size, before anything is looked up. `applies`: the server does server-side apply.
+/// Checks media type and size before anything is looked up. `applies`: the server supports
+/// server-side apply.
 StatusResult<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
                                     const json::value& patch, bool applies);
 
-/// The object that a patch makes of the current one, in the version of `def`; of a status patch
-/// only what may change.
+/// The result of a patch of the current object, in the version of `def`; for a status patch, only
+/// the changes that it may make.
 StatusResult<DecodedObject> apply_patch(const ResourceDef& def, const json::value& current,
                                         const std::string& subresource, kube::ContentType type,
                                         const json::value& patch,

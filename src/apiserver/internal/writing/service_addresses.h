@@ -14,12 +14,12 @@
 
 namespace muster::apiserver {
 
-/// Cluster IPs of services, from 10.96.0.0/12. Nothing routes them here; objects carry them because
+/// Cluster IPs of services, from 10.96.0.0/12. Nothing routes them here; objects have them because
 /// clients expect to see one.
 class ServiceAddresses {
   public:
-    /// The address that a request under way will have: no other gets it before the request ends.
-    /// By then it is a committed service's, or free again.
+    /// The address for a request in progress: no other request gets it before this one ends. By
+    /// then it belongs to a committed service or is free again.
     class Claim {
       public:
         Claim() = default;
