@@ -5,7 +5,7 @@
 
 namespace muster::apiserver_http {
 
-/// What a structure of the built-in kinds is for, or one of its fields; "" where there is
+/// The description of a structure of the built-in kinds, or of one of its fields; "" if there is
 /// none. `kubectl explain` and `muster explain` show it. Any thread.
 std::string_view description_of(std::string_view structure, std::string_view field = {});
 

@@ -48,7 +48,7 @@ class FrontFixture : public apiserver::ServerFixture {
                            std::string_view type = "application/json") {
         return send(request("POST", std::move(target), std::move(body), {{"Content-Type", type}}));
     }
-    /// A request of the admin's that acts as somebody else.
+    /// A request of the admin that acts as another user.
     net::HttpResponse as(std::string_view user, std::string method, std::string target,
                          std::string body = "", std::string_view type = "application/json") {
         return send(request(std::move(method), std::move(target), std::move(body),
@@ -59,7 +59,7 @@ class FrontFixture : public apiserver::ServerFixture {
         return fmt::format("{} {}", answer.status,
                            std::string(parsed(answer).at("reason").as_string()));
     }
-    /// "allowed", or what a Status says.
+    /// "allowed", or the message of a Status.
     static std::string verdict(const net::HttpResponse& answer) {
         return answer.status < 300 ? "allowed"
                                    : std::string(parsed(answer).at("message").as_string());
@@ -70,7 +70,7 @@ class FrontFixture : public apiserver::ServerFixture {
         EXPECT_TRUE(body.has_value());
         return *std::move(body);
     }
-    /// So many lines of an open stream.
+    /// The next `count` lines of an open stream.
     std::vector<std::string> lines(net::HttpBody& body, std::size_t count) {
         std::string text;
         while (std::ranges::count(text, '\n') < static_cast<std::ptrdiff_t>(count)) {

@@ -20,11 +20,11 @@ struct FrontOptions {
     RequestLimits limits = {};
     AuditOptions audit = {};
     YamlText yaml = {};
-    /// What /metrics says besides what the front knows itself: of the process, of the sockets.
+    /// Further metrics for /metrics: those of the process and the sockets.
     std::vector<std::shared_ptr<prometheus::Collectable>> metrics = {};
 };
 
-/// What HTTP clients see of an ApiServer: who may come in, media types, Tables, watch streams, and
+/// What HTTP clients see of an ApiServer: authentication, media types, Tables, watch streams, and
 /// the documents that describe the server. Refers to the server, which outlives it. Thread: the
 /// server's loop.
 class HttpFront {
@@ -34,7 +34,7 @@ class HttpFront {
     ~HttpFront();
 
     /// Answers one request. A watch or a followed log is served until it ends or the client
-    /// goes away; the task is cancelled then.
+    /// disconnects, when the task is cancelled.
     Task<void> serve(net::HttpExchange& exchange);
 
   private:

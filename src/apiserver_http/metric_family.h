@@ -10,7 +10,7 @@
 
 namespace muster::apiserver_http {
 
-// Numbers that are not counted where they change but asked for when /metrics is.
+// Metrics that are not counted as they change but computed when /metrics is requested.
 
 /// A family without labels, or with one whose values are given.
 prometheus::MetricFamily family(std::string name, std::string help, prometheus::MetricType type,
@@ -19,7 +19,7 @@ prometheus::MetricFamily family(std::string name, std::string help, prometheus::
                                 const std::string& label,
                                 const std::vector<std::pair<std::string, double>>& values);
 
-/// Asks a function each time.
+/// Calls a function each time.
 class CollectedNow final : public prometheus::Collectable {
   public:
     explicit CollectedNow(std::function<std::vector<prometheus::MetricFamily>()> collect)

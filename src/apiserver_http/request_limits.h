@@ -4,8 +4,8 @@
 
 namespace muster::apiserver_http {
 
-/// How many requests may be served at a time; 0: any number. What is meant to go on (a watch, a
-/// log, a connection to a pod) does not count, and members of system:masters are never refused.
+/// How many requests may be served at the same time; 0: any number. Long-running ones (a watch, a
+/// log, a connection to a pod) do not count, and members of system:masters are never refused.
 struct RequestLimits {
     std::size_t read_only = 400;
     std::size_t mutating = 200;

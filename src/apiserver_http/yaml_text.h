@@ -9,11 +9,11 @@
 
 namespace muster::apiserver_http {
 
-/// How bodies in YAML become values and answers become YAML: the YAML library is at home with
-/// whoever starts the server. Null members: YAML is neither read nor written.
+/// Converts YAML bodies to values and answers to YAML: the program that starts the server provides
+/// the YAML library. Null members: YAML is neither read nor written.
 struct YamlText {
-    /// One document. kBadRequest for what is not YAML, and for what JSON can't hold; a key that is
-    /// there twice is such a fault, other than in JSON.
+    /// One document. kBadRequest if it is not YAML, or JSON can't hold it; a duplicate key is an
+    /// error, other than in JSON.
     Result<json::value> (*read)(std::string_view text) = nullptr;
     std::string (*write)(const json::value& value) = nullptr;
 };

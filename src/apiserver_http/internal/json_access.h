@@ -5,7 +5,7 @@
 
 namespace muster::apiserver_http {
 
-// Reads of JSON whose shape is not certain, as the server does them.
+// Reads of JSON of uncertain shape, as the server does them.
 
 using apiserver::array_at;
 using apiserver::bool_at;

@@ -11,15 +11,15 @@
 
 namespace muster::apiserver_http {
 
-// The documents by which clients learn what is served. Pure functions of the registry; they change
-// when Registry::generation() does.
+// The documents from which clients learn what is served. Pure functions of the registry; they
+// change when Registry::generation() does.
 
-/// What clients take the server for.
+/// The version that clients take the server for.
 inline constexpr std::string_view kServerMajor = "1";
 inline constexpr std::string_view kServerMinor = "33";
 inline constexpr std::string_view kServerVersion = kube::kServedVersion;
 
-/// The media type that answers with the aggregated documents carry: clients recognise them by it.
+/// The media type of answers with the aggregated documents; clients recognise them by it.
 inline constexpr std::string_view kAggregatedDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -31,22 +31,22 @@ json::object aggregated_groups(const apiserver::Registry& registry);
 json::object api_versions(std::string_view server_address);
 /// /apis.
 json::object api_group_list(const apiserver::Registry& registry);
-/// /apis/GROUP; nothing when no such group is served.
+/// /apis/GROUP; nothing if there is no such group.
 std::optional<json::object> api_group(const apiserver::Registry& registry, std::string_view group);
-/// /api/v1 and /apis/GROUP/VERSION; nothing when it is not served.
+/// /api/v1 and /apis/GROUP/VERSION; nothing if it is not served.
 std::optional<json::object> api_resource_list(const apiserver::Registry& registry,
                                               std::string_view api_version);
 
-/// The document of `/`: the paths that can be asked for.
+/// The document of `/`: the paths that can be requested.
 json::object root_paths(const apiserver::Registry& registry);
 /// /version.
 json::object version_document();
 
-/// What can be done with the objects of a resource, as discovery and access rules call it.
+/// The verbs of a resource, as in discovery and access rules.
 std::vector<std::string_view> verbs_of(const apiserver::ResourceDef& def);
 
-/// True when clients prefer version `a` over `b`: v2 over v1 over v1beta2 over v1alpha1 over all
-/// names that are not of this form.
+/// Whether clients prefer version `a` over `b`: v2 over v1 over v1beta2 over v1alpha1 over all
+/// names of other forms.
 bool is_preferred_version(std::string_view a, std::string_view b);
 
 }  // namespace muster::apiserver_http

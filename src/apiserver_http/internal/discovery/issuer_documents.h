@@ -13,7 +13,7 @@ struct IssuerDocument {
     std::string text;
 };
 
-/// What others check tokens of service accounts with, as OpenID Connect has it:
+/// The documents by which others check tokens of service accounts, according to OpenID Connect:
 /// /.well-known/openid-configuration and /openid/v1/jwks. Nullopt for other paths, and without a
 /// key.
 std::optional<IssuerDocument> issuer_document(const net::SigningKey* key, std::string_view path);

@@ -17,19 +17,19 @@ struct OpenApiDocument {
     std::string hash;  ///< of the text, upper-case hexadecimal
 };
 
-/// The OpenAPI v3 documents, one for each group version, and that of v2, which is made of them. A
-/// document is made when somebody asks for it or for the index, and again when the definitions of
-/// its group version have changed. Thread: the server's loop. `registry` outlives it.
+/// The OpenAPI v3 documents, one for each group version, and that of v2, which is made from them. A
+/// document is made when it or the index is requested, and again when the definitions of its group
+/// version have changed. Thread: the server's loop. `registry` outlives it.
 class OpenApiDocuments {
   public:
     explicit OpenApiDocuments(const apiserver::Registry& registry) : registry_(registry) {}
 
-    /// /openapi/v3: where the documents are; their URLs carry their hashes.
+    /// /openapi/v3: the index of documents; their URLs contain their hashes.
     std::shared_ptr<const OpenApiDocument> index();
     /// /openapi/v2: all of them as one.
     std::shared_ptr<const OpenApiDocument> version_2();
     std::shared_ptr<const OpenApiDocument> version_2_protobuf();
-    /// /openapi/v3/PATH; `path` is "api/v1" or "apis/GROUP/VERSION". Null when it is not served.
+    /// /openapi/v3/PATH; `path` is "api/v1" or "apis/GROUP/VERSION". Null if it is not served.
     std::shared_ptr<const OpenApiDocument> find(std::string_view path);
 
   private:

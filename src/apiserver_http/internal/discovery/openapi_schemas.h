@@ -13,25 +13,25 @@ namespace muster::apiserver_http {
 /// A reference to a component: `#/components/schemas/NAME`.
 std::string component_path(std::string_view name);
 
-/// The component that a kind's schema has in the document of its group version, as upstream calls
-/// it: io.k8s.api.core.v1.Pod, org.kubeflow.v1.PyTorchJob.
+/// The name of the component with a kind's schema in the document of its group version, as upstream
+/// names it: io.k8s.api.core.v1.Pod, org.kubeflow.v1.PyTorchJob.
 std::string component_name(const apiserver::ResourceDef& def, std::string_view kind);
 
-/// Of a body of any form: what a PATCH request carries.
+/// A body of any form, as in a PATCH request.
 inline constexpr std::string_view kPatchComponent = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 
-/// Collects the components of one document. Structures of the built-in kinds become components of
-/// their own, each once; those of custom resources are written out where they stand.
+/// Collects the components of one document. Structures of the built-in kinds become separate
+/// components, each once; those of custom resources are written inline.
 class SchemaComponents {
   public:
-    /// Adds a kind and the list of it.
+    /// Adds a kind and its list.
     void add(const apiserver::ResourceDef& def);
     json::object take() { return std::move(components_); }
 
   private:
     json::object write(const apiserver::ResourceDef& def, const kube::Schema& schema);
     json::object write_part(const apiserver::ResourceDef& def, const kube::Schema& schema);
-    /// The name of a component that stands for the whole schema; "" for none.
+    /// The name of a component that equals the schema; "" if there is none.
     std::string shared_name(const apiserver::ResourceDef& def, const kube::Schema& schema);
 
     json::object components_;

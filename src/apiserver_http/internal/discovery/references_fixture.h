@@ -8,7 +8,7 @@
 
 namespace muster::apiserver_http {
 
-/// What a document refers to, at any depth: the values of its `$ref`.
+/// The references of a document, at any depth: the values of its `$ref`.
 inline void collect_references(const json::value& value, std::set<std::string>& names) {
     if (const json::object* object = value.if_object())
         for (const auto& [key, field] : *object) {

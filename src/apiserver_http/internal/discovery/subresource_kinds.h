@@ -8,10 +8,11 @@
 
 namespace muster::apiserver_http {
 
-/// A subresource as clients are told of it.
+/// A subresource as described to clients.
 struct SubresourceKind {
     std::string name;
-    /// What it takes and answers with. Group and version are empty when they are the resource's.
+    /// The kind that it accepts and returns. Group and version are empty if they are the
+    /// resource's.
     std::string_view group;
     std::string_view version;
     std::string kind;

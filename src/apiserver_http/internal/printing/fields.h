@@ -9,9 +9,9 @@
 
 namespace muster::apiserver_http {
 
-// Reads for cells: what an object lacks reads as empty.
+// Reads for cells: a missing value reads as empty.
 
-/// True when status.conditions says so of that type.
+/// Whether status.conditions has a true condition of that type.
 inline bool has_true_condition(const json::object& status, std::string_view type) {
     for (const json::object* condition : objects_at(status, "conditions"))
         if (string_at(*condition, "type") == type) return string_at(*condition, "status") == "True";

@@ -13,10 +13,10 @@ namespace muster::apiserver_http {
 /// A column of a Table.
 struct Column {
     std::string_view name;
-    std::string_view type;    ///< as OpenAPI calls it, or date
+    std::string_view type;    ///< a type of OpenAPI, or date
     std::string_view format;  ///< "name": it identifies the object
     std::string_view description;
-    int priority = 0;  ///< 0: always shown; higher: only where there is room
+    int priority = 0;  ///< 0: always shown; higher: only if there is room
 };
 
 /// How the objects of a built-in resource are printed.
@@ -41,7 +41,7 @@ inline constexpr Column kSelectorColumn{"Selector", "string", "",
 /// Null for a resource without columns of its own.
 const Printer* builtin_printer(std::string_view resource);
 
-// The tables that builtin_printer() looks through.
+// The tables in which builtin_printer() looks.
 std::span<const Printer> pod_printers();
 std::span<const Printer> workload_printers();
 std::span<const Printer> network_printers();

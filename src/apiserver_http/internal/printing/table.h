@@ -12,25 +12,25 @@
 
 namespace muster::apiserver_http {
 
-// What a client sees of objects that it did not ask for whole: the rows of a Table, or their
-// metadata alone. Pure. Items are objects with a metadata object, as they are stored.
+// What a client gets of objects that it did not request in full: the rows of a Table, or only their
+// metadata. Pure. Items are objects with a metadata object, as they are stored.
 
 /// The metadata of an envelope around items.
 struct ListMeta {
-    std::string resource_version = {};                    ///< of one object: its own
+    std::string resource_version = {};                    ///< for one object, its own
     std::string continue_ = {};                           ///< empty: left out
     std::optional<std::size_t> remaining = std::nullopt;  ///< remainingItemCount
 };
 
 struct TableOptions {
-    /// What a row carries besides its cells (`includeObject`).
+    /// What a row has in addition to its cells (`includeObject`).
     enum class RowObject { kNone, kMetadata, kFull };
     RowObject row_object = RowObject::kMetadata;
-    /// False for the later frames of a watch: a client has the columns since the first one.
+    /// False for the later frames of a watch: a client has the columns from the first one.
     bool with_columns = true;
 };
 
-/// A meta.k8s.io/v1 Table with one row an item. Ages are told as of `now`.
+/// A meta.k8s.io/v1 Table with one row for each item. Ages are relative to `now`.
 json::object make_table(const apiserver::ResourceDef& def,
                         std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
                         const TableOptions& options, WallTime now);

@@ -8,7 +8,7 @@ namespace muster::apiserver_http {
 
 struct MessageType;
 
-/// A field of a message: how it stands on the wire, and in JSON.
+/// A field of a message: its form on the wire and in JSON.
 struct MessageField {
     enum class Type {
         kString,
@@ -28,17 +28,17 @@ struct MessageField {
     enum class Shape { kSingle, kList, kMap };
 
     std::uint32_t number = 0;
-    std::string_view name;  ///< empty: its fields stand in the object around it
+    std::string_view name;  ///< if empty, its fields belong to the object around it
     Type type = Type::kString;
     Shape shape = Shape::kSingle;
-    /// Zero is a value: the field is a pointer in Go, or Go writes it always.
+    /// Zero is a value: the field is a pointer in Go, or Go always writes it.
     bool keeps_zero = false;
     const MessageType* message = nullptr;  ///< of kMessage
 };
 
 struct MessageType {
     std::vector<MessageField> fields;  ///< by number
-    /// In JSON it is the value of one of its fields: of the last one that is there.
+    /// In JSON it is the value of one of its fields: the last one present.
     bool is_union = false;
 
     /// Null for an unknown number.

@@ -4,9 +4,9 @@
 
 namespace muster::apiserver_http {
 
-// The messages of the protobuf bodies, as the generated.proto files of kubernetes/api,
-// kubernetes/apimachinery and kubernetes/apiextensions-apiserver number them. The notation is
-// explained in message_catalog.cc.
+// The messages of the protobuf bodies, with the numbers of the generated.proto files of
+// kubernetes/api, kubernetes/apimachinery and kubernetes/apiextensions-apiserver.
+// message_catalog.cc explains the notation.
 
 extern const std::string_view kMetaMessages;
 extern const std::string_view kVolumeMessages;

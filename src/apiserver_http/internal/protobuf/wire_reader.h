@@ -8,7 +8,7 @@
 
 namespace muster::apiserver_http {
 
-/// How the value of a field stands on the wire.
+/// The wire format of a field's value.
 enum class WireType : std::uint8_t {
     kVarint = 0,
     kFixed64 = 1,
@@ -16,8 +16,8 @@ enum class WireType : std::uint8_t {
     kFixed32 = 5,
 };
 
-/// Reads the fields of one protobuf message in their order. What it hands out points into the
-/// bytes, which outlive it. Errors are kBadRequest and say at which offset.
+/// Reads the fields of one protobuf message in order. Results point into the bytes, which outlive
+/// it. Errors are kBadRequest and give the offset.
 class WireReader {
   public:
     /// `message` is a part of `whole`: offsets are counted from the start of that.
@@ -35,7 +35,7 @@ class WireReader {
     Result<std::string_view> bytes();
     Result<void> skip(WireType type);
 
-    /// An error at what would be read next.
+    /// An error at the present position.
     Error error(std::string_view what) const;
 
   private:

@@ -13,24 +13,24 @@
 
 namespace muster::apiserver_http {
 
-/// Who sends requests, and what they may do: decided from what the server has stored at the moment
+/// Identifies senders and decides what they may do, from what the server has stored at the moment
 /// of the request. Thread: the server's loop.
 class AccessControl {
   public:
     AccessControl(const apiserver::RequestHandler& handler, apiserver::AccessOptions options)
         : handler_(handler), options_(std::move(options)) {}
 
-    /// Finds out who sent the request, and as whom they want to act, if they may.
+    /// Finds out who sent the request, and which user they want to act as, if they may.
     apiserver::StatusResult<void> identify(const net::HttpRequest& request,
                                            RequestRecord& record) const;
     /// Decides about the request's own action.
     apiserver::StatusResult<void> authorize(RequestRecord& record) const;
     apiserver::StatusResult<void> authorize(const apiserver::User& user,
                                             const apiserver::Action& action) const;
-    /// What a user who is not the admin is asked for beyond the verb of the request.
+    /// The checks for a user other than the admin beyond the verb of the request.
     apiserver::Admit admission(const apiserver::User& user, const apiserver::Target& target,
                                kube::Method method) const;
-    /// Whom a token belongs to, the admin's included, if it is meant for one of the audiences.
+    /// The owner of a token, which may be the admin, if it is meant for one of the audiences.
     Result<apiserver::TokenOwner> owner_of(std::string_view token,
                                            const std::vector<std::string>& audiences) const;
 

@@ -9,13 +9,12 @@
 
 namespace muster::apiserver_http {
 
-/// At what moment of a request an event is written: when one that is meant to go on was let in, and
-/// when any is over.
+/// The moment of a request at which an event is written: when a long-running one was admitted, and
+/// when any request has ended.
 enum class AuditStage { kRequestReceived, kResponseComplete };
 
 /// One line of the audit log: an Event of audit.k8s.io/v1, without a line end. Pure. `id` is the
-/// same for all lines of a request. Whatever the level, contents of Secrets and tokens are not in
-/// it.
+/// same for all lines of a request. At any level, contents of Secrets and tokens are left out.
 std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
                        const net::HttpRequest& http, const RequestRecord& record,
                        std::optional<unsigned> status, WallTime now);

@@ -20,7 +20,7 @@ struct Incoming {
     const YamlText& yaml;
     kube::Request request = {};  ///< its body is read once the user may send it
     AcceptedForm accepted = {};
-    /// What the URL names, once the request may be refused for it.
+    /// The target of the URL, once the request may be refused for it.
     std::optional<apiserver::Target> named = {};
 
     RequestRecord& record() { return entry.record; }
@@ -29,11 +29,11 @@ struct Incoming {
         return exchange.request().headers.find(name).value_or(std::string_view());
     }
 
-    /// In YAML, if that was asked for.
+    /// In YAML, if that was requested.
     void respond(int status, net::HttpHeaders headers, std::string json);
     void refuse(const apiserver::StatusError& error);
     void respond_not_acceptable();
-    /// Too many requests are being served.
+    /// Answers that too many requests are being served.
     void respond_overload();
 };
 

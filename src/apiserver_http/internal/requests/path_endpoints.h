@@ -9,11 +9,11 @@
 
 namespace muster::apiserver_http {
 
-/// Answers requests for paths that are no objects: health, metrics, the issuer's documents, and
+/// Answers requests for paths other than objects: health, metrics, the issuer's documents, and
 /// those that describe the server. Refers to its arguments. Thread: the server's loop.
 class PathEndpoints {
   public:
-    /// `metrics`: what /metrics says besides what the accounts count.
+    /// `metrics`: further metrics for /metrics besides those of the accounts.
     PathEndpoints(const apiserver::RequestHandler& handler, const AccessControl& access,
                   RequestAccounts& accounts,
                   std::vector<std::shared_ptr<prometheus::Collectable>> metrics)

@@ -16,15 +16,14 @@
 
 namespace muster::apiserver_http {
 
-/// Knows which requests are being served: limits how many, and counts and records them when they
-/// end.
-/// Thread: the server's loop.
+/// Keeps track of the requests being served: limits their number, and counts and records them when
+/// they end. Thread: the server's loop.
 class RequestAccounts {
   public:
     RequestAccounts(Clock& clock, Rng& rng, RequestLimits limits, AuditOptions audit)
         : clock_(clock), rng_(rng), limits_(limits), audit_(audit) {}
 
-    /// One request, from its arrival to its end, however it ends. What is learned of it goes into
+    /// One request from its arrival to its end in any form. Data about it are collected in
     /// `record`.
     class Entry {
       public:
@@ -33,9 +32,11 @@ class RequestAccounts {
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
 
-        /// Once action and user are known, and at most once. False: too many are being served.
+        /// To be called once action and user are known, at most once. False: too many are being
+        /// served.
         bool admit();
-        /// It is let in. Of what is meant to go on the audit log has that before its end.
+        /// The request was admitted. If it is long-running, the audit log records that before its
+        /// end.
         void announce();
 
         RequestRecord record;
@@ -45,13 +46,13 @@ class RequestAccounts {
 
         RequestAccounts& accounts_;
         net::HttpExchange& exchange_;
-        std::size_t* place_ = nullptr;  ///< among those being served
+        std::size_t* place_ = nullptr;  ///< count of requests being served
         ServerMetrics::Requests* running_ = nullptr;
         std::string audit_id_;
     };
 
     ServerMetrics& metrics() { return metrics_; }
-    /// How many are being served at this moment.
+    /// How many requests are being served now.
     prometheus::MetricFamily in_flight() const;
 
   private:

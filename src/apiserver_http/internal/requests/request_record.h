@@ -13,14 +13,14 @@
 
 namespace muster::apiserver_http {
 
-/// One HTTP request as it is counted, limited and recorded. What stays empty was not
-/// known when the request was refused.
+/// One HTTP request as it is counted, limited and recorded. A field is empty if the request was
+/// refused before it was known.
 struct RequestRecord {
     WallTime received{};
     Instant begun{};
-    std::optional<bool> authenticated;         ///< unset: it was refused before anybody looked
+    std::optional<bool> authenticated;         ///< unset: refused before it was checked
     apiserver::User user;                      ///< who sent it
-    std::optional<apiserver::User> acting_as;  ///< as whom it was served, if somebody else
+    std::optional<apiserver::User> acting_as;  ///< the user as whom it was served, if another
     apiserver::Action action;
     std::string version;  ///< of the API group
     std::string kind;     ///< of the resource
@@ -30,29 +30,29 @@ struct RequestRecord {
     bool long_running = false;
     std::optional<apiserver::Decision> decision;
     kube::ObjectPtr request_object;
-    kube::ObjectPtr response_object;     ///< of an error its Status
-    store::ObjectTextPtr response_text;  ///< of a stored object, in the place of the other
+    kube::ObjectPtr response_object;     ///< for an error its Status
+    store::ObjectTextPtr response_text;  ///< used instead for a stored object
 
     bool is_resource() const { return !action.resource.empty(); }
-    /// As whom it was served.
+    /// The user as whom it was served.
     const apiserver::User& served_user() const { return acting_as ? *acting_as : user; }
     /// It changes nothing.
     bool is_read_only() const;
 };
 
-/// Fills in what a request for an object says of itself.
+/// Fills in the data of a request for an object.
 void describe_request(RequestRecord& record, const apiserver::Target& target,
                       const kube::Request& request);
 
-/// Whether a request for it is meant to go on.
+/// Whether a request for this action is long-running.
 bool is_long_running(const apiserver::Action& action);
 
-/// What the label `verb` of a metric says: "GET", "LIST", "CONNECT", ...
+/// The label `verb` of a metric: "GET", "LIST", "CONNECT", ...
 std::string_view metric_verb(const RequestRecord& record);
-/// The label `scope`: "resource", "namespace", "cluster", or "" of a path.
+/// The label `scope`: "resource", "namespace", "cluster", or "" for a path.
 std::string_view metric_scope(const RequestRecord& record);
-/// The label `subresource`; of a path what it begins with, if it is one that is served: a client
-/// can't make up new ones.
+/// The label `subresource`; for a path its first segment if that is served, so that clients can't
+/// create new values.
 std::string_view metric_subresource(const RequestRecord& record);
 
 }  // namespace muster::apiserver_http

@@ -14,18 +14,17 @@
 
 namespace muster::apiserver_http {
 
-/// The numbers that grow with requests, named as kube-apiserver names them. Whoever counts often
-/// keeps what it counts with: finding a series costs the comparison of its labels. Thread: one
-/// loop.
+/// The metrics that grow with requests, with the names of kube-apiserver. Frequent users should
+/// keep their series: finding one costs the comparison of its labels. Thread: one loop.
 class ServerMetrics {
   public:
-    /// The requests of one kind: everything about them that is a label.
+    /// The requests with the same labels.
     class Requests {
       public:
         virtual ~Requests() = default;
         /// One has ended.
         virtual void observe(unsigned status, Duration took) = 0;
-        /// Of those that are meant to go on: so many more are there now.
+        /// Changes the number of long-running requests in progress.
         virtual void add_running(int change) = 0;
     };
 
@@ -36,7 +35,7 @@ class ServerMetrics {
     /// Events sent to watchers of a resource.
     prometheus::Counter& watch_events(const kube::ResourceType& type);
     prometheus::Counter& authentications(bool success);
-    /// Requests that were answered 429 since too many were being served.
+    /// Counts a request answered 429 because too many were being served.
     void count_overload(const RequestRecord& record);
 
     /// All of them and `more`, in Prometheus' text format.

@@ -8,7 +8,7 @@
 
 namespace muster::apiserver_http {
 
-/// What the server holds at this moment: the objects of each resource, and how far the store is.
+/// What the server holds now: the number of objects of each resource, and the store's revision.
 std::vector<prometheus::MetricFamily> state_metrics(const apiserver::RequestHandler& handler);
 
 }  // namespace muster::apiserver_http

@@ -10,7 +10,7 @@
 namespace muster::apiserver_http {
 
 // The messages of the WebSocket protocols v4.channel.k8s.io and v5.channel.k8s.io: the first byte
-// is the channel that the rest belongs to.
+// is the channel of the rest.
 
 inline constexpr const char* kChannelsV4 = "v4.channel.k8s.io";
 inline constexpr const char* kChannelsV5 = "v5.channel.k8s.io";
@@ -28,7 +28,8 @@ struct ClientMessage {
     friend bool operator==(const ClientMessage&, const ClientMessage&) = default;
 };
 
-/// What a client says, or what is wrong with it. Only of version 5 a channel can be closed.
+/// Parses a client's message, or says what is wrong with it. Only in version 5 can a channel be
+/// closed.
 std::expected<ClientMessage, std::string> parse_client_message(std::string_view message,
                                                                bool version_5);
 

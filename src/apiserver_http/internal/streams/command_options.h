@@ -8,8 +8,8 @@
 
 namespace muster::apiserver_http {
 
-/// The options of pods/NAME/exec (with a command) or attach, checked, with the container that they
-/// mean filled in. `pod` is the stored object.
+/// The validated options of pods/NAME/exec (with a command) or attach, with the container filled
+/// in. `pod` is the stored object.
 apiserver::StatusResult<kube::CommandOptions> command_options(const kube::Request& request,
                                                               const json::object& pod,
                                                               bool with_command);

@@ -9,7 +9,7 @@
 namespace muster::apiserver_http {
 
 /// Carries a command's streams over a WebSocket in one of the channel protocols, until the command
-/// has ended and the client knows how, or the client has gone: then the session goes, too.
+/// has ended and the client was told how, or the client has disconnected, which ends the session.
 Task<void> carry_command(std::unique_ptr<net::WebSocket> socket,
                          std::unique_ptr<kube::CommandSession> session, Clock& clock);
 

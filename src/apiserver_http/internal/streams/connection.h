@@ -6,7 +6,7 @@
 namespace muster::apiserver_http {
 
 /// Serves GET and POST of such a subresource, by an upgrade to WebSocket, until the connection
-/// ends. A StatusError is to be answered; otherwise the exchange was.
+/// ends. If it returns a StatusError, that is the answer; otherwise the exchange was answered.
 Task<apiserver::StatusResult<void>> connect_to_pod(net::HttpExchange& exchange,
                                                    apiserver::RequestHandler& handler,
                                                    apiserver::Target target, kube::Request request);

@@ -12,19 +12,20 @@
 
 namespace muster::apiserver_http {
 
-/// How what a pod's ports say reaches the client. Several coroutines call it; it lets them out one
-/// after the other. What can't be sent any more is dropped: the reader of the client sees its end.
+/// Sends the data of a pod's ports to the client. Several coroutines call it; it serialises them.
+/// Data that can't be sent any more are dropped: the reader of the client notices its end.
 class PortClient {
   public:
     virtual ~PortClient() = default;
 
     virtual Task<void> data(std::uint32_t connection, std::string bytes) = 0;
-    /// The connection has ended; `problem` says why, unless it ended well. Nothing follows.
+    /// The connection has ended; `problem` says why, and is empty if it ended well. Nothing
+    /// follows.
     virtual Task<void> end(std::uint32_t connection, std::string problem) = 0;
 };
 
-/// The connections of one client to the ports of one pod. Their tasks run in a group of the
-/// caller's, which ends before this does. Thread: the loop.
+/// The connections of one client to the ports of one pod. Their tasks run in a group of the caller,
+/// which ends before this object. Thread: the loop.
 class PortConnections {
   public:
     using Connect = std::function<Task<Result<std::unique_ptr<net::ByteStream>>>(std::uint16_t)>;
@@ -32,16 +33,17 @@ class PortConnections {
     PortConnections(TaskGroup& tasks, Connect connect, PortClient& client)
         : tasks_(tasks), connect_(std::move(connect)), client_(client) {}
 
-    /// Of one client at a time; callers refuse more.
+    /// Limit of connections of one client; callers refuse more.
     static constexpr std::size_t kMost = 512;
 
     void open(std::uint32_t id, std::uint16_t port);
-    /// For the pod. Waits while much was not taken yet: other connections of the client wait then,
-    /// too, as what it sends comes in one row. Unknown ids are of connections that have ended.
+    /// Passes data to the pod. Waits while much data was not taken yet; other connections of the
+    /// client then wait too, as its data arrive in one sequence. Unknown ids belong to connections
+    /// that have ended.
     Task<void> take(std::uint32_t id, std::string bytes);
-    /// The client sends no more on this one.
+    /// The client sends no more on this connection.
     void end_input(std::uint32_t id);
-    /// The client wants no more of it.
+    /// The client does not want any more of it.
     void drop(std::uint32_t id);
 
     std::size_t size() const { return connections_.size(); }

@@ -11,17 +11,17 @@
 
 namespace muster::apiserver_http {
 
-// Two forms of pods/NAME/portforward.
+// The two forms of pods/NAME/portforward.
 
-/// What kubectl speaks: SPDY/3.1 as the bytes of the WebSocket's messages. Each connection is two
-/// streams with one requestID, for its data and for what went wrong with it.
+/// kubectl's form: SPDY/3.1 as the bytes of the WebSocket's messages. Each connection is two
+/// streams with one requestID, for its data and for its error.
 inline constexpr const char* kSpdyTunnel = "SPDY/3.1+portforward.k8s.io";
 
-/// Both run until the client goes away or all is done.
+/// Both run until the client disconnects or everything is done.
 Task<void> carry_spdy_ports(std::unique_ptr<net::WebSocket> socket,
                             PortConnections::Connect connect, Clock& clock);
-/// What older clients speak (v4.channel.k8s.io): the ports are named at once, and have a channel
-/// for data (2N) and one for what went wrong (2N + 1) each, whose first message is the port.
+/// The form of older clients (v4.channel.k8s.io): the ports are all named at the start, and each
+/// has a channel for data (2N) and one for errors (2N + 1), whose first message is the port.
 Task<void> carry_channel_ports(std::unique_ptr<net::WebSocket> socket,
                                std::vector<std::uint16_t> ports, PortConnections::Connect connect,
                                Clock& clock);

@@ -10,16 +10,16 @@
 
 namespace muster::apiserver_http {
 
-/// A frame of SPDY/3.1, as far as a server of kubectl acts on it.
+/// A frame of SPDY/3.1, as far as a server for kubectl needs it.
 struct SpdyFrame {
     enum class Kind : std::uint8_t {
         kOpen,     ///< SYN_STREAM: stream, headers, last
         kReset,    ///< RST_STREAM: stream
         kPing,     ///< number
-        kGoAway,   ///< the other side begins no more streams
+        kGoAway,   ///< the other side opens no more streams
         kHeaders,  ///< stream, headers, last
         kData,     ///< stream, data, last
-        kOther,    ///< SETTINGS, WINDOW_UPDATE, SYN_REPLY: nothing to be done
+        kOther,    ///< SETTINGS, WINDOW_UPDATE, SYN_REPLY: ignored
     };
 
     Kind kind = Kind::kOther;
@@ -30,12 +30,12 @@ struct SpdyFrame {
     std::string data;
 };
 
-/// Turns bytes into frames, and judges them. Nothing comes after an error, which says what the
-/// other side did wrong.
+/// Turns bytes into frames and checks them. Nothing follows an error, which says what the other
+/// side did wrong.
 class SpdyDecoder {
   public:
     void put(std::string_view bytes) { pending_.append(bytes); }
-    /// nullopt when more bytes are needed.
+    /// nullopt if more bytes are needed.
     std::expected<std::optional<SpdyFrame>, std::string> next();
 
     static constexpr std::size_t kMaxData = std::size_t{4} * 1024 * 1024;
@@ -46,12 +46,12 @@ class SpdyDecoder {
                                                   std::string_view body);
 
     std::string pending_;
-    std::size_t at_ = 0;  // what lies before was taken
+    std::size_t at_ = 0;  // everything before it was taken
     SpdyHeaderReader headers_;
 };
 
-/// What a server says. Replies must leave in the order in which they were made: their headers are
-/// one compressed stream.
+/// Encodes a server's frames. Replies must be sent in the order in which they were made: their
+/// headers are one compressed stream.
 class SpdyEncoder {
   public:
     std::string reply(std::uint32_t stream);

@@ -12,7 +12,7 @@ namespace muster::apiserver_http {
 using SpdyHeaders = std::vector<std::pair<std::string, std::string>>;
 
 /// The header blocks of one direction of a SPDY/3 connection: one zlib stream through all of them,
-/// primed with the specification's dictionary. So every block must be read, and in order.
+/// primed with the specification's dictionary. So every block must be read, in order.
 class SpdyHeaderReader {
   public:
     SpdyHeaderReader();
@@ -20,8 +20,8 @@ class SpdyHeaderReader {
     SpdyHeaderReader(SpdyHeaderReader&&) noexcept;
     SpdyHeaderReader& operator=(SpdyHeaderReader&&) noexcept;
 
-    /// Or what is wrong with the block; nothing can be read after that. A block that would grow
-    /// beyond kMaxHeaders is refused before it does.
+    /// The headers, or what is wrong with the block; nothing can be read after that. A block that
+    /// would grow beyond kMaxHeaders is refused before it does.
     std::expected<SpdyHeaders, std::string> read(std::string_view block);
 
     static constexpr std::size_t kMaxHeaders = std::size_t{64} * 1024;

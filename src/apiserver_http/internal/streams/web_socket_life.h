@@ -9,12 +9,12 @@ namespace muster::apiserver_http {
 inline constexpr std::uint16_t kGoodEnd = 1000;
 inline constexpr std::uint16_t kBrokenProtocol = 1002;
 
-/// Runs `task` until it ends, or until the client is found gone: what it does not read hides its
-/// end behind what the client sent, so the client is asked now and then.
+/// Runs `task` until it ends, or until the client turns out to be gone. Unread data hide the end of
+/// the connection, so the client is pinged now and then.
 Task<void> while_client_lives(net::WebSocket& socket, Task<void> task, Clock& clock);
 
-/// After this side's farewell: reads to the other side's, for a while. A connection that ends with
-/// unread bytes in it takes with it what was sent last.
+/// After this side's close frame: reads up to the other side's, for a while. If a connection ends
+/// with unread bytes, the last data sent are lost.
 Task<void> hear_farewell(net::WebSocket& socket, Clock& clock);
 
 }  // namespace muster::apiserver_http

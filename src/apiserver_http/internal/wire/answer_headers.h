@@ -12,10 +12,10 @@ namespace muster::apiserver_http {
 inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr std::string_view kTextType = "text/plain; charset=utf-8";
 
-/// Those of an answer that may not be cached.
+/// The headers of an answer that must not be cached.
 net::HttpHeaders headers_of(std::string_view content_type);
 void add_warnings(net::HttpHeaders& headers, const std::vector<std::string>& warnings);
-/// The Status of a request that was certainly not executed may ask for another try.
+/// The Status of a request that was certainly not executed may suggest another try.
 void add_retry_after(net::HttpHeaders& headers, const kube::Response& response);
 
 }  // namespace muster::apiserver_http

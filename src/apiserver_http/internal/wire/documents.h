@@ -18,18 +18,18 @@ struct Document {
     std::shared_ptr<const std::string> text;
     std::string content_type = "application/json";
     std::string etag = {};  ///< quoted; empty: none
-    bool forever = false;   ///< the URL names this very content
+    bool forever = false;   ///< the URL identifies this very content
 };
 
-/// What describes the server: `/`, /version, /api, /apis and below, /openapi/v2 and v3. Made when
-/// asked for, and again when the registry has changed. Thread: the server's loop. `registry`
-/// outlives it.
+/// The documents that describe the server: `/`, /version, /api, /apis and below, /openapi/v2 and
+/// v3. Made on request, and again when the registry has changed. Thread: the server's loop.
+/// `registry` outlives it.
 class Documents {
   public:
     explicit Documents(const apiserver::Registry& registry)
         : registry_(registry), openapi_(registry) {}
 
-    /// Nullopt when the path is none of these. `form`: the one of /api, /apis and /openapi/v2 that
+    /// Nullopt if the path is none of these. `form`: the form of /api, /apis and /openapi/v2 that
     /// the client asks for. `hash`: the query parameter.
     std::optional<Document> find(std::string_view path, Form form, std::string_view hash);
 

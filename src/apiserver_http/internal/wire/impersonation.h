@@ -8,14 +8,14 @@
 
 namespace muster::apiserver_http {
 
-/// The user that a request is to be served as.
+/// The user as whom a request is to be served.
 struct Impersonation {
     apiserver::User user;
-    /// What the sender needs: the verb `impersonate` on each of these.
+    /// What the sender must be allowed: the verb `impersonate` on each of these.
     std::vector<apiserver::Action> needed;
 };
 
-/// What the Impersonate-* fields ask for; nullopt where there are none. kBadRequest for groups, a
+/// The content of the Impersonate-* fields; nullopt if there are none. kBadRequest for groups, a
 /// uid or extra fields without a user, and for a second user or uid.
 apiserver::StatusResult<std::optional<Impersonation>> read_impersonation(
     const net::HttpHeaders& headers);

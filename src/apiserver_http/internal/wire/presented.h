@@ -10,15 +10,15 @@
 
 namespace muster::apiserver_http {
 
-/// The body of an answer about objects of `def`, as text in the wished form. What is no such object
-/// (a Status, a Scale) keeps its own.
+/// The body of an answer about objects of `def`, as text in the requested form. Other objects (a
+/// Status, a Scale) keep their own form.
 std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now);
 
-/// `includeObject`; nullopt for a value that there is not.
+/// `includeObject`; nullopt for an invalid value.
 std::optional<TableOptions::RowObject> row_object_of(std::string_view include_object);
 
-/// One line of a watch for each event, in the wished form.
+/// Writes one line of a watch for each event, in the requested form.
 class EventPresenter {
   public:
     EventPresenter(apiserver::DefPtr def, Form form, TableOptions::RowObject row_object)

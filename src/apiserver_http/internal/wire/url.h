@@ -16,15 +16,15 @@ struct Url {
     std::vector<std::pair<std::string, std::string>> query;
 };
 
-/// Refuses what could mean another path to its next reader: an encoded slash or NUL, a
+/// Refuses everything that the next reader could take for another path: an encoded slash or NUL, a
 /// segment "." or "..", a broken escape. Repeated and trailing slashes are dropped.
 apiserver::StatusResult<Url> parse_url(std::string_view target);
 
 /// Nullopt for a broken escape.
 std::optional<std::string> percent_decoded(std::string_view text);
 
-/// Of a path in the old form of a watch, "/api/v1/watch/pods" or "/apis/GROUP/VERSION/watch/...":
-/// makes it that of the collection, and returns true.
+/// For a path in the old form of a watch, "/api/v1/watch/pods" or "/apis/GROUP/VERSION/watch/...":
+/// changes it to that of the collection, and returns true.
 bool take_watch_prefix(std::string& path);
 
 }  // namespace muster::apiserver_http

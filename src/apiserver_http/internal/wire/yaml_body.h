@@ -7,8 +7,8 @@
 
 namespace muster::apiserver_http {
 
-/// A body that may be YAML. Most are JSON all the same, which is read as such where it can be: it
-/// is quicker, and says which fields come twice.
+/// Parses a body that may be YAML. Most are JSON all the same, and are parsed as such if possible:
+/// that is faster, and reports duplicate fields.
 apiserver::StatusResult<apiserver::JsonBody> parse_yaml_body(std::string_view text,
                                                              const YamlText& yaml);
 
