@@ -10,7 +10,7 @@
 
 namespace muster::cli {
 
-/// Nothing to run: print and exit.
+/// No verb to run: print and exit.
 struct Print {
     int exit_code = 0;
     std::string out;
@@ -22,7 +22,7 @@ using Command = std::variant<std::unique_ptr<Verb>, Print>;
 /// The arguments after the program's name. Pure; never exits.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
-/// The options of the verb that a command has; null when it has no verb, or one with others.
+/// The options of the verb of a command; null if it has no verb, or one with other options.
 template <class Options>
 const Options* options_of(const Command& command) {
     const auto* verb = std::get_if<std::unique_ptr<Verb>>(&command);

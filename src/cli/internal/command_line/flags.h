@@ -16,8 +16,8 @@ class App;
 
 namespace muster::cli {
 
-/// The flags of one verb, each bound to where its value goes. Names are written as "--output,-o"; a
-/// name without dashes is of what stands on the line without a flag.
+/// The flags of one verb, each bound to the target of its value. Names are written as
+/// "--output,-o"; a name without dashes is for words on the line that belong to no flag.
 class Flags {
   public:
     /// What is wrong with a value as it is written, or "".
@@ -25,23 +25,24 @@ class Flags {
 
     explicit Flags(CLI::App& app) : app_(&app) {}
 
-    /// A flag with a value: a text, a number, or an optional number.
+    /// A flag with a value: a string, a number, or an optional number.
     template <class T>
     void value(const std::string& names, T& to, Check check = nullptr);
-    /// A flag that may be repeated, with one value each time, or several with `delimiter` between.
+    /// A flag that may be repeated, with one value each time, or several separated by `delimiter`.
     void list(const std::string& names, std::vector<std::string>& to, char delimiter = '\0');
-    /// All words without a flag.
+    /// All words that belong to no flag.
     void words(const std::string& name, std::vector<std::string>& to);
-    /// A flag without a value; "--wait,!--no-wait" has one that says the opposite.
+    /// A flag without a value; in "--wait,!--no-wait" the second name means the opposite.
     void flag(const std::string& names, bool& to);
     /// A flag without a value that counts how often it is given.
     void count(const std::string& names, int& to);
-    /// A flag that is accepted and stored nowhere; `seen` is called if it is given.
+    /// A flag that is accepted but not stored; `seen` is called if it is given.
     void ignored(const std::string& name, bool takes_value, std::function<void()> seen);
 
-    /// Of those that follow, what is given last counts; else a flag may be given once.
+    /// For the flags that follow: if one is repeated, its last value counts; otherwise a flag may
+    /// be given once.
     void let_the_last_count();
-    /// Not both of them.
+    /// The two can't be given together.
     void exclude(const std::string& flag, const std::string& other);
 
     /// Whether the line has it.
@@ -52,7 +53,7 @@ class Flags {
     bool last_counts_ = false;
 };
 
-/// Reads command lines by the flags of all verbs. All of CLI11 is behind it.
+/// Parses command lines by the flags of all verbs. Hides CLI11 completely.
 class FlagParser {
   public:
     FlagParser();
@@ -63,8 +64,8 @@ class FlagParser {
     Flags add_verb(std::string_view name);
 
     struct Outcome {
-        std::string verb;                       ///< empty: none is named
-        bool help = false;                      ///< --help, of that verb
+        std::string verb;                       ///< empty if none is given
+        bool help = false;                      ///< --help of that verb
         bool version = false;                   ///< --version
         std::optional<std::string> wrong = {};  ///< what is wrong with the line
     };

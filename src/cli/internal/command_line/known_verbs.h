@@ -14,7 +14,7 @@ struct KnownVerb {
     std::vector<KnownFlag> flags;
 };
 
-/// The verbs and flags that parse_command_line() takes, from its own table.
+/// The verbs and flags that parse_command_line() accepts, from its own table.
 std::vector<KnownVerb> known_verbs();
 
 }  // namespace muster::cli

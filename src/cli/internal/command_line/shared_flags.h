@@ -15,13 +15,13 @@
 
 namespace muster::cli {
 
-// Flags that several verbs have. Those that read a text say what is wrong with it.
+// Flags that several verbs share. Functions that parse a text return what is wrong with it.
 
 void declare_server_flags(Flags& flags, ServerOptions& options);
 void declare_object_flags(Flags& flags, ObjectOptions& options);
 void declare_state_flag(Flags& flags, std::string& directory);
 
-/// Of verbs that read a manifest as `muster run` does.
+/// For verbs that read a manifest as `muster run` does.
 class ManifestFlags {
   public:
     void declare(Flags& flags, ManifestOptions& options);
@@ -36,7 +36,7 @@ class ManifestFlags {
     std::string fit_ = "scale";
 };
 
-/// The files of a verb that are named with and without -f.
+/// The files of a verb, given with or without -f.
 class FileFlags {
   public:
     void declare(Flags& flags, std::vector<std::string>& files);
@@ -46,13 +46,13 @@ class FileFlags {
     std::vector<std::string> more_;
 };
 
-/// --output json|yaml; the format stays as it is for "".
+/// --output json|yaml; "" leaves the format unchanged.
 std::optional<std::string> read_output(const std::string& text, OutputFormat& format);
 /// --sandbox auto|namespaces|none.
 std::optional<std::string> read_sandbox(const std::string& text, runtime::SandboxMode& sandbox);
-/// --timeout of verbs that may look once, for which they take 0.
+/// --timeout of verbs that may look once, for which 0 is allowed.
 std::optional<std::string> read_timeout(const std::string& text, std::chrono::nanoseconds& timeout);
-/// A flag with a duration above 0. `such_as`: "10s or 1m30s". Nothing is read from "".
+/// A flag with a duration above 0. `such_as`: "10s or 1m30s". "" is not read.
 std::optional<std::string> read_duration(std::string_view flag, const std::string& text,
                                          std::string_view such_as,
                                          std::optional<std::chrono::nanoseconds>& duration);
@@ -61,7 +61,7 @@ std::optional<std::string> read_duration(std::string_view flag, const std::strin
 
 /// An unset variable of a script must not mean this machine.
 std::string not_unnamed(const std::string& text);
-/// 0 or a number above it.
+/// 0 or a positive number.
 std::string not_a_count(const std::string& text);
 
 }  // namespace muster::cli

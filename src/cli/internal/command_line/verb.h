@@ -10,8 +10,8 @@
 
 namespace muster::cli {
 
-/// A verb of the command line: its name, its flags, its help, and what it does. An object of it
-/// reads one command line and runs once.
+/// A verb of the command line: its name, its flags, its help, and what it does. An object parses
+/// one command line and runs once.
 ///
 ///   flags   declare -> [the line is read] -> finish -> run
 ///   words   take_words -> run
@@ -26,14 +26,14 @@ class Verb {
     std::string_view name() const { return name_; }
     std::string_view help() const { return help_; }
 
-    /// Binds its flags to where their values go.
+    /// Binds its flags to the targets of their values.
     virtual void declare(Flags&) {}
-    /// What follows its name, as the parser of flags is to read it.
+    /// Translates what follows its name for the parser of flags.
     virtual std::vector<std::string> to_flags(std::vector<std::string> words) { return words; }
-    /// Makes options of what was written, once all flags are read. Returns what is wrong.
+    /// Makes options from what was written, once all flags are read. Returns what is wrong.
     virtual std::optional<std::string> finish(const Flags&) { return std::nullopt; }
 
-    /// It reads what follows its name by itself: its flags are declared for completion alone.
+    /// It parses what follows its name itself: its flags are declared only for completion.
     virtual bool wants_words() const { return false; }
     /// Returns what is wrong with them.
     virtual std::optional<std::string> take_words(std::vector<std::string>) { return std::nullopt; }

@@ -9,10 +9,10 @@
 
 namespace muster::cli {
 
-/// What the last word of an unfinished command line may become.
+/// The possible completions of the last word of an unfinished command line.
 struct Completion {
     enum class Source {
-        kWords,  ///< `words`; none: whatever the shell thinks of, such as files
+        kWords,  ///< `words`; if empty, the shell's own choice, such as files
         kContexts,
         kNamespaces,
         kKinds,
@@ -23,19 +23,19 @@ struct Completion {
     std::vector<std::string> words{};
     std::string kind{};
     std::string before{};    ///< what stands before it in the same word: "--output=", "pod/"
-    std::string typed{};     ///< what there is of it already
-    ServerOptions server{};  ///< that the line so far names
+    std::string typed{};     ///< the part that is typed already
+    ServerOptions server{};  ///< from the line so far
 };
 
-/// `line`: the words behind "muster", the last one unfinished and perhaps empty. A "=" may stand as
-/// a word of its own, as bash has it. Pure.
+/// `line`: the words after "muster"; the last one is unfinished and may be empty. A "=" may be a
+/// separate word, as in bash. Pure.
 Completion complete_line(const std::vector<KnownVerb>& verbs, const std::vector<std::string>& line);
 
-/// Those of `candidates` that go on where the completion is, whole words for the shell. Pure.
+/// Those of `candidates` that match what is typed, as whole words for the shell. Pure.
 std::vector<std::string> fitting(const Completion& completion,
                                  const std::vector<std::string>& candidates);
 
-/// What a shell reads at its start: bash, zsh or fish.
+/// The script for a shell to source: bash, zsh or fish.
 std::string_view completion_script(std::string_view shell);
 
 }  // namespace muster::cli

@@ -15,35 +15,34 @@
 
 namespace muster::cli {
 
-/// The way to the API server that a verb was told of. Thread: the loop of its executor. stop() it
-/// before it is destroyed.
+/// The connection to the API server that a verb's options name. Thread: the loop of its executor.
+/// stop() it before it is destroyed.
 class Connection {
   public:
-    /// Reads kubeconfigs and what they name, and runs an exec plugin: all of it before the loop
-    /// runs, blocking. Nothing is sent yet.
+    /// Reads kubeconfigs and the files that they name, and runs an exec plugin. Blocks, so call it
+    /// before the loop runs. Sends nothing yet.
     static Result<std::unique_ptr<Connection>> open(const ServerOptions& options,
                                                     const control_plane::Caller& caller,
                                                     asio::any_io_executor executor, Clock& clock);
 
     Clock& clock() { return clock_; }
     const kube::ClientConfig& access() const { return server_->access(); }
-    /// What --namespace or the context says.
+    /// From --namespace or the context.
     const std::string& default_namespace() const { return default_namespace_; }
     kube::Client& client() { return client_; }
-    /// Objects, Tables where the server has them, aggregated discovery where the server has it.
+    /// Objects, and Tables and aggregated discovery if the server supports them.
     kube::Transport& objects() { return server_->objects(); }
     kube::Transport& tables() { return tables_; }
     kube::Transport& discovery() { return discovery_; }
 
-    /// What it answers to a GET of a path that is not an object's, within `time`.
+    /// The answer to a GET of a path that is not an object's, within `time`.
     Task<Result<net::HttpResponse>> ask(std::string path, Duration time) {
         return server_->objects().ask(std::move(path), time);
     }
 
-    /// For tasks beside the verb's own. They are stopped by stop(), also when the verb is
-    /// cancelled.
+    /// For tasks beside the verb's own. stop() stops them, even if the verb is cancelled.
     TaskGroup& tasks() { return tasks_; }
-    /// Holds what tasks refer to until they have been stopped.
+    /// Keeps what tasks refer to until they have been stopped.
     void keep(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
 
     Task<void> stop();

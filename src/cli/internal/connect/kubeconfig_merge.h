@@ -8,14 +8,14 @@
 
 namespace muster::cli {
 
-/// A kubeconfig as it was read.
+/// The content of a kubeconfig file.
 struct KubeconfigText {
     std::string file;
     std::string text;
 };
 
-/// The first file that has an entry of a name wins, whole, as with other clients. Pure. kInvalid
-/// says which file, which field and what to do.
+/// If several files have an entry of the same name, the first one wins as a whole, as in other
+/// clients. Pure. kInvalid says which file, which field and what to do.
 Result<kube::MergedKubeconfig> merge_kubeconfigs(const std::vector<KubeconfigText>& texts);
 
 }  // namespace muster::cli

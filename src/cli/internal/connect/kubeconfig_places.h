@@ -9,18 +9,18 @@
 
 namespace muster::cli {
 
-/// Which kubeconfigs there are to read, the first ones going before the later ones.
+/// The kubeconfigs to read; earlier ones take precedence.
 struct KubeconfigPlaces {
     std::vector<std::string> files;
-    bool all = true;       ///< they are read together; else the first that exists is
-    bool missing = false;  ///< those that do not exist are left out
+    bool all = true;       ///< all are read and merged; else only the first that exists
+    bool missing = false;  ///< files that do not exist are left out
 };
 
-/// What `flag` (--kubeconfig) names, else the list in KUBECONFIG, else ~/.kube/config, else what
-/// `muster up` of this user wrote. Pure.
+/// The file of `flag` (--kubeconfig), else the list in KUBECONFIG, else ~/.kube/config, else the
+/// file that `muster up` of this user wrote. Pure.
 KubeconfigPlaces kubeconfig_places(const std::string& flag, const control_plane::Caller& caller);
 
-/// Reads them. kNotFound when there is none.
+/// Reads them. kNotFound if there is none.
 Result<std::vector<KubeconfigText>> read_kubeconfigs(const KubeconfigPlaces& places);
 
 }  // namespace muster::cli

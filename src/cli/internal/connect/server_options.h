@@ -4,9 +4,9 @@
 
 namespace muster::cli {
 
-/// Of the verbs that talk to a server: which one, as whom, and where in it.
+/// For verbs that talk to a server: which one, with which user, and in which namespace.
 struct ServerOptions {
-    std::string kubeconfig;  ///< empty: where clients look
+    std::string kubeconfig;  ///< empty: the default places
     std::string context;     ///< empty: the current one
     std::string namespace_;  ///< empty: the context's
 };

@@ -5,7 +5,7 @@
 
 namespace muster::cli {
 
-/// The text as one word of a shell's line: as it is where that says the same. Pure.
+/// The text as one word of a shell's command line, unquoted if that means the same. Pure.
 std::string shell_word(std::string_view text);
 
 }  // namespace muster::cli

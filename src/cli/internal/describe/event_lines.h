@@ -11,7 +11,7 @@
 
 namespace muster::cli {
 
-/// What an event is about.
+/// The subject of an event.
 struct EventSubject {
     std::string kind;  ///< "Pod"
     std::string name;
@@ -21,10 +21,10 @@ struct EventSubject {
 /// Whether an event of either API is about `subject`. Pure.
 bool is_about(const json::value& event, const EventSubject& subject);
 
-/// When an event was last seen, as the API writes times; "" when it does not say.
+/// When an event was last seen, in the API's time format; "" if it does not say.
 std::string last_seen(const json::value& event);
 
-/// Events as rows, the oldest first. `with_object`: a column with what each is about. Pure.
+/// Events as rows, oldest first. `with_object`: adds a column with the subject of each. Pure.
 ObjectTable event_table(std::vector<kube::ObjectPtr> events, WallTime now, bool with_object);
 
 }  // namespace muster::cli

@@ -11,12 +11,13 @@
 
 namespace muster::cli {
 
-/// What pods and nodes use, from lists of metrics.k8s.io. Pure; what can't be read counts as zero.
+/// What pods and nodes use, from lists of metrics.k8s.io. Pure; values that can't be read count as
+/// zero.
 
-/// The thirstiest for CPU first.
+/// Ordered by CPU, the largest first.
 ObjectTable pod_usage(const std::vector<kube::ObjectPtr>& metrics);
 
-/// `nodes`: the Node objects, whose allocatable resources are the hundred per cent.
+/// `nodes`: the Node objects, whose allocatable resources are 100 %.
 ObjectTable node_usage(const std::vector<kube::ObjectPtr>& metrics,
                        const std::vector<kube::ObjectPtr>& nodes);
 

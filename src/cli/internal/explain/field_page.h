@@ -15,15 +15,16 @@ struct KindWithFields {
     kube::ResourceType type;
     std::vector<std::string> short_names;
     kube::Schema::Ptr schema;  ///< of the whole object
-    /// KvStore of maps that have a meaning, beside what their values have: the types of replicas.
+    /// Keys of maps whose keys have a meaning of their own, besides that of their values: the
+    /// replica types.
     std::vector<std::string> known_keys;
 };
 
-/// The job kinds, the stored version of each first, and the built-in kinds.
+/// The job kinds, with the stored version of each first, and the built-in kinds.
 std::vector<KindWithFields> kinds_with_fields();
 
-/// The page about a kind or one of its fields, in the form of `kubectl explain`; lists and maps are
-/// gone through without an index, or a map with one of its keys. `api_version` chooses among the
+/// The page about a kind or one of its fields, in the form of `kubectl explain`. Lists and maps
+/// take no index in the path; a map may have one of its keys. `api_version` selects one of the
 /// versions of a kind, "" the first. kNotFound says what was probably meant. Pure.
 Result<std::string> field_page(const std::vector<KindWithFields>& kinds, std::string_view path,
                                std::string_view api_version, bool recursive);

@@ -12,13 +12,13 @@
 
 namespace muster::cli {
 
-/// A variable as a container will have it.
+/// A variable as a container will get it.
 struct ExplainedVariable {
     std::string container;
     std::string name;
     std::string value;  ///< "<status.podIP>" and the like for one that is found out when it starts
-    std::string rule;   ///< why it is so
-    bool hidden = false;  ///< a later one of that name counts
+    std::string rule;   ///< the reason for its value
+    bool hidden = false;  ///< a later one of the same name counts
 
     friend bool operator==(const ExplainedVariable&, const ExplainedVariable&) = default;
 };
@@ -31,18 +31,18 @@ struct ExplainedPod {
 };
 Result<ExplainedPod> explain_pod(const jobs::Job& job, const jobs::ReplicaId& replica);
 
-/// What a rank is called: "worker-3", "launcher".
+/// The name of a rank: "worker-3", "launcher".
 std::string rank_name(const jobs::JobKind& kind, const jobs::ReplicaId& replica);
-/// The replica of that name; nullopt where the job has none.
+/// The replica of that name; nullopt if the job has none.
 std::optional<jobs::ReplicaId> find_rank(const jobs::Job& job, std::string_view name);
 
-/// The whole job in words: what stands beside its pods, and for each type one pod, the variables
-/// that all of them share, and those that differ.
+/// A description of the whole job: the objects in addition to its pods, and for each type one pod,
+/// the variables that all of them share, and those that differ.
 Result<std::string> explanation_text(const jobs::Job& job);
-/// One pod, whole.
+/// One pod in full.
 std::string explanation_text(const jobs::Job& job, const ExplainedPod& pod);
 
-/// The same for programs, every rank in full; with `only` that one.
+/// The same for programs, with every rank in full; with `only`, that rank.
 Result<json::value> explanation_json(const jobs::Job& job,
                                      const std::optional<jobs::ReplicaId>& only);
 

@@ -11,18 +11,18 @@
 #include "kube/values/json.h"
 #include "runtime/fault_injection.h"
 
-// What the drill verbs and a run say to each other, a line of JSON each, and which pod is meant.
-// Both ends are the same program, so the form is private. Pure.
+// The messages between the fault injection verbs and a run, a line of JSON each, and the choice of
+// the pod. Both ends are the same program, so the format is private. Pure.
 
 namespace muster::cli {
 
 enum class FaultKind { kKill, kPause, kPartition };
-/// "kill", as it is called on the command line.
+/// "kill", the name on the command line.
 std::string_view name_of(FaultKind verb);
 
-/// A pod of a job, as its run tells of it.
+/// A pod of a job, as reported by its run.
 struct RunPod {
-    std::size_t run = 0;  ///< which of the runs of this machine; not told by the run
+    std::size_t run = 0;  ///< which of the runs of this machine; not sent by the run
     std::string namespace_;
     std::string job;
     std::string replica;  ///< "worker-1", "launcher"
@@ -34,7 +34,7 @@ struct RunPod {
     friend bool operator==(const RunPod&, const RunPod&) = default;
 };
 
-/// nullopt for a pod of no job.
+/// nullopt for a pod that belongs to no job.
 std::optional<RunPod> run_pod(const json::value& pod);
 
 struct FaultTarget {
@@ -44,14 +44,14 @@ struct FaultTarget {
         replica;  ///< "worker-1", a type of which there is one, a pod's name; empty: the only one
 };
 
-/// The place in `pods` of the one that is meant. The error says which there are.
+/// The index in `pods` of the one that is meant. The error says which there are.
 Result<std::size_t> choose_pod(const std::vector<RunPod>& pods, const FaultTarget& target);
 
 /// "KILL", "SIGKILL", "sigkill" or "9".
 std::optional<int> parse_signal(std::string_view text);
 
-/// Done to a pod of the run that gets it. A pause or a partition lasts until the one who ordered it
-/// sends no more.
+/// Applied to a pod by the run that receives it. A pause or a partition lasts until the sender
+/// closes the connection.
 struct FaultRequest {
     FaultKind kind = FaultKind::kKill;
     std::string namespace_;
@@ -59,14 +59,14 @@ struct FaultRequest {
     runtime::PodSignal signal;  ///< of kKill
 };
 
-/// Asks which pods there are.
+/// The request for the list of pods.
 std::string list_line();
 std::string order_line(const FaultRequest& order);
-/// nullopt: it asks which pods there are.
+/// nullopt: a request for the list of pods.
 Result<std::optional<FaultRequest>> read_request(std::string_view line);
 
 std::string pods_line(const std::vector<RunPod>& pods);
-/// What was ordered is done; of a signal with the process that got it.
+/// The answer to a request that was carried out; for a signal, with the process that got it.
 std::string done_line(std::int64_t process = 0);
 std::string error_line(const Error& error);
 
@@ -74,7 +74,7 @@ struct FaultReply {
     std::vector<RunPod> pods;
     std::int64_t process = 0;
 };
-/// An error that the run told is one here.
+/// An error that the run reported is an error here.
 Result<FaultReply> read_answer(std::string_view line);
 
 }  // namespace muster::cli

@@ -14,9 +14,9 @@ namespace muster::cli {
 /// The name of the socket in a run's state directory.
 inline constexpr const char* kFaultSocket = "drill";
 
-/// Where a `muster run` is reached by the drill verbs: a Unix socket in its state directory, for
-/// this user alone. What was begun over a connection ends with it. Thread: the loop. stop() before
-/// it is destroyed, and before the cluster stops.
+/// Where the fault injection verbs reach a `muster run`: a Unix socket in its state directory, for
+/// this user only. Faults that were begun over a connection end with it. Thread: the loop. stop()
+/// before it is destroyed, and before the cluster stops.
 class FaultSocket {
   public:
     FaultSocket(asio::any_io_executor executor, Clock& clock, control_plane::LocalCluster& cluster)

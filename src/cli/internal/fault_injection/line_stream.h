@@ -8,13 +8,13 @@
 
 namespace muster::cli {
 
-/// A connection on which each side says whole lines. Thread: its loop.
+/// A connection on which both sides send whole lines. Thread: its loop.
 class LineStream {
   public:
     explicit LineStream(std::unique_ptr<net::ByteStream> bytes) : bytes_(std::move(bytes)) {}
 
-    /// Without its end; nullopt at the end of what the other side sends. kInvalid for a line that
-    /// is longer than any of ours. A cancelled reader loses nothing.
+    /// A line without its end; nullopt at the end of the other side's data. kInvalid for a line
+    /// that is longer than any of ours. A cancelled reader loses nothing.
     Task<Result<std::optional<std::string>>> read();
     Task<Result<void>> write(std::string line);
     /// Nothing more will be written.

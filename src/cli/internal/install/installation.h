@@ -8,17 +8,17 @@
 
 namespace muster::cli {
 
-/// What `muster operator` looks like on a cluster. The values may be expressions of a chart, which
-/// are texts wherever they stand; what is made of them is the same.
+/// The settings of `muster operator` on a cluster. The values may be expressions of a chart, which
+/// are always texts; the generated objects have the same form.
 struct Installation {
     std::string namespace_ = "kubeflow";  ///< where the operator itself is
-    std::string watched = {};             ///< the one namespace whose jobs it runs; empty: all
+    std::string watched = {};             ///< the only namespace whose jobs it runs; empty: all
     json::value image = {};
     json::value replicas = 2;
     bool admission_policies = true;
 };
 
-/// Objects that belong together, and the name of the file that they have in a layout.
+/// Objects that belong together, and the name of their file in a layout.
 struct Part {
     std::string name;
     std::vector<json::value> objects;
@@ -33,18 +33,18 @@ std::vector<Part> parts_of(const Installation& installation);
 
 json::value namespace_object(const Installation& installation);
 Part operator_access(const Installation& installation);
-/// Roles for people, which add jobs to what they may see and change already.
+/// Roles for users, which add jobs to what they may already view and edit.
 Part user_roles();
 Part admission_policies(const Installation& installation);
 Part workload(const Installation& installation);
 
 /// Labels of everything that is installed.
 json::object common_labels();
-/// Of the operator's pods, which Deployment, Service and budget select.
+/// Labels of the operator's pods, which Deployment, Service and budget select.
 json::object pod_labels();
 
 inline constexpr std::string_view kOperatorName = "muster-operator";
-/// Of the Lease that says who leads, unless --leader-election-id has another.
+/// Name of the Lease for the leader election, unless --leader-election-id gives another.
 inline constexpr std::string_view kLeaseName = "muster-operator.kubeflow.org";
 
 }  // namespace muster::cli

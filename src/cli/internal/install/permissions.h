@@ -10,8 +10,8 @@
 
 namespace muster::cli {
 
-/// Where a permission holds: in the namespaces whose jobs are run, in the operator's own, or for
-/// objects that are in no namespace.
+/// Where a permission applies: in the namespaces whose jobs are run, in the operator's own, or to
+/// objects outside of namespaces.
 enum class Reach { kJobs, kOwnNamespace, kCluster };
 
 /// One rule of a role of the operator, and what it is for.
@@ -21,7 +21,7 @@ struct Permission {
     std::vector<std::string> resources;
     std::vector<std::string> verbs;
     std::vector<std::string> names = {};  ///< of objects; empty: any
-    std::string_view why;                 ///< lives as long as the program
+    std::string_view why;                 ///< valid as long as the program runs
 };
 
 /// Everything that the operator may do, and nothing that it does not do. docs/cluster.md has the

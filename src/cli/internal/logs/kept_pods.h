@@ -12,8 +12,8 @@
 
 namespace muster::cli {
 
-/// Where the `muster up` that we speak to keeps logs, if it is one of this machine and this user's:
-/// its state directory is that of the kubeconfig in use, or ~/.muster.
+/// Where the `muster up` that we talk to keeps logs, if it runs on this machine for this user: its
+/// state directory is that of the kubeconfig in use, or ~/.muster.
 std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
                                                    const control_plane::Caller& caller);
 
@@ -21,17 +21,17 @@ std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& acc
 struct KeptSubject {
     std::string name;
     bool pod = false;
-    std::string uid = {};  ///< of a job that is there; empty: it is gone
+    std::string uid = {};  ///< of a job that exists; empty: it is gone
 };
 
-/// Those of `kept` whose logs belong to the subject, beyond the pods `present`. Of several pods of
-/// one name the newest, which may be present. Of a job that is gone: the last one of that name.
-/// Pure.
+/// Those of `kept` whose logs belong to the subject, except the pods in `present`. Of several pods
+/// with the same name, the newest, which may be present. For a job that is gone: the last one of
+/// that name. Pure.
 std::vector<runtime::RetainedPod> choose_kept(std::vector<runtime::RetainedPod> kept,
                                               const KeptSubject& subject,
                                               const std::vector<LogPod>& present);
 
-/// As if it was still there and had ended. Reads how many instances left logs.
+/// As if it still existed and had ended. Reads how many instances left logs.
 LogPod log_pod(const runtime::RetainedPod& kept);
 
 }  // namespace muster::cli

@@ -9,13 +9,13 @@
 
 namespace muster::cli {
 
-/// Puts the lines of several logs into the order of their time stamps. A line is held until no
-/// earlier one can come: until every other log that is still open has shown a later line, or until
-/// the line has waited for `patience`, since a log may be silent for long. Pure: time is a
-/// parameter. Lines of one log stay in their order, whatever their stamps.
+/// Merges the lines of several logs by their time stamps. A line is held until no earlier one can
+/// come: until every other open log has shown a later line, or until the line has waited for
+/// `patience`, since a log may be silent for long. Pure: time is a parameter. Lines of one log stay
+/// in order, whatever their stamps.
 class LogMerge {
   public:
-    /// A log takes no more than this until some of it was taken out: whoever reads it waits.
+    /// A log takes no more lines than this until some were taken out: its reader waits.
     static constexpr std::size_t kHeld = 1000;
 
     struct Line {
@@ -24,23 +24,23 @@ class LogMerge {
         std::string text;
     };
 
-    /// No patience: as long as it takes.
+    /// Without patience: as long as it takes.
     explicit LogMerge(std::optional<Duration> patience) : patience_(patience) {}
 
-    /// A log that may have lines; returns its number.
+    /// Opens a log that may have lines; returns its number.
     std::size_t open();
-    /// A line of the log as a server stamps it: "2026-01-02T03:04:05.678Z text". Without a stamp it
-    /// belongs to the line before it.
+    /// Adds a line of the log as a server stamps it: "2026-01-02T03:04:05.678Z text". A line
+    /// without a stamp belongs to the one before it.
     void add(std::size_t source, std::string_view stamped, Instant now);
-    /// No more will come of it.
+    /// No more lines of it will come.
     void end(std::size_t source);
 
     bool wants(std::size_t source) const { return sources_[source].lines.size() < kHeld; }
-    /// What is due, in order.
+    /// The lines that are due, in order.
     std::vector<Line> take(Instant now);
-    /// When the next line is due though nothing happens; nullopt: never.
+    /// When the next line is due even if nothing happens; nullopt: never.
     std::optional<Instant> wake_at() const;
-    /// Nothing is held, and nothing more will come.
+    /// Whether nothing is held, and nothing more will come.
     bool finished() const;
 
   private:
@@ -56,7 +56,7 @@ class LogMerge {
         bool ended = false;
     };
 
-    /// Of the earliest line; nothing when none is held.
+    /// The log of the earliest line; nothing if no line is held.
     std::optional<std::size_t> first() const;
     bool all_have_spoken() const;
 

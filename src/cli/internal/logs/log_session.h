@@ -17,26 +17,26 @@
 
 namespace muster::cli {
 
-/// Shows the logs of several containers as one, in the order of their time stamps. Every log is
-/// read by a task of its own among the connection's, which has to keep it. Thread: the loop of the
-/// connection. run() it once.
+/// Shows the logs of several containers merged by their time stamps. A task of its own in the
+/// connection's group reads each log, and has to keep it. Thread: the loop of the connection. run()
+/// it once.
 class LogSession {
   public:
     /// All of these outlive it. `prefixes`: each line begins with the name of its pod.
     LogSession(Connection& connection, const LogsOptions& options, Console& console,
                asio::any_io_executor executor, bool prefixes);
 
-    /// A log that is read to its end: one of a pod that is there.
+    /// Reads a log to its end: that of an existing pod.
     void read(const LogSource& source);
-    /// The same of a pod whose logs were kept.
+    /// The same for a pod with retained logs.
     void read(const LogSource& source, runtime::RetainedPod pod);
-    /// A log from wherever it is kept, by its opener.
+    /// Opens a log from wherever it is kept.
     using Open = std::function<Task<Result<std::unique_ptr<kube::TextStream>>>()>;
     void read(std::string name, Open open);
-    /// Shows what is read, and everything that is read later, until no log is open any more and
-    /// no_more() was called.
+    /// Shows everything that is read now and later, until no log is open any more and no_more() was
+    /// called.
     Task<Result<int>> run();
-    /// Nothing will be read beyond what is.
+    /// Nothing more will be read.
     void no_more();
 
     /// How many logs could be read so far, and why others could not.
@@ -58,7 +58,7 @@ class LogSession {
     std::size_t opened_ = 0;
     bool no_more_ = false;
     Signal came_;   ///< lines, or the end of a log
-    Signal taken_;  ///< lines were shown, so that there is room
+    Signal taken_;  ///< lines were shown, so there is room
 };
 
 }  // namespace muster::cli

@@ -11,21 +11,21 @@
 
 namespace muster::cli {
 
-/// A pod whose logs there may be.
+/// A pod that may have logs.
 struct LogPod {
     PodView view;
-    std::string job;          ///< the name of the job that it belongs to; empty: none
+    std::string job;          ///< the job that it belongs to; may be empty
     int index = 0;            ///< among those of its replica type
-    std::optional<int> rank;  ///< what its containers were told; nothing: they were not
+    std::optional<int> rank;  ///< what its containers were told; unset if they were not
 };
 
-/// Pure; what is malformed gives empty fields.
+/// Pure; malformed parts give empty fields.
 LogPod log_pod(const json::value& object);
 
-/// Which of a job's logs are wanted.
+/// Which of a job's logs to show.
 struct LogChoice {
     std::optional<int> rank;
-    std::string replica;    ///< a replica type, in any case; empty: all
+    std::string replica;    ///< in any case of letters; empty: all
     std::string container;  ///< empty: all but init containers
 };
 
@@ -36,14 +36,13 @@ struct LogSource {
     std::string pod_uid;
     std::string container;
     std::string shown;  ///< "digits-worker-0", with its container where it has several
-    int started = 0;    ///< instances that have started; 0: none has
+    int started = 0;    ///< instances that have started
 
     friend bool operator==(const LogSource&, const LogSource&) = default;
 };
 
-/// The chosen ones of the containers of `pods`, by replica type and index. `rank` counts over all
-/// types: as the containers were told, else the master first and then the others in their order.
-/// Pure.
+/// The chosen containers of `pods`, by replica type and index. `rank` counts over all types: as the
+/// containers were told, else the master first and then the others in order. Pure.
 std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice& choice);
 
 /// Why nothing is chosen: "no replica of type ps; there are master, worker". Pure.

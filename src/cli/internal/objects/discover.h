@@ -5,11 +5,11 @@
 
 namespace muster::cli {
 
-/// Asks the server what it has: in two requests, or, of a server older than 1.26, in one for each
+/// Asks the server what it has: in two requests, or, if it is older than 1.26, in one for each
 /// group.
 Task<Result<ResourceCatalog>> discover(Connection& connection);
 
-/// The body of a GET. A failure is the Error that the server's Status stands for.
+/// The body of a GET. A failure is the Error of the server's Status.
 Task<Result<kube::ObjectPtr>> fetch(kube::Transport& transport, std::string path,
                                     std::vector<std::pair<std::string, std::string>> query);
 

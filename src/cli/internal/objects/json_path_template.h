@@ -11,15 +11,15 @@
 
 namespace muster::cli {
 
-/// What `-o jsonpath=` takes: text with paths in braces, quoted texts with the usual escapes, and
-/// ranges: `{range .items[*]}{.metadata.name}{"\n"}{end}`. A text without braces is one path.
+/// The template of `-o jsonpath=`: text with paths in braces, quoted texts with the usual escapes,
+/// and ranges: `{range .items[*]}{.metadata.name}{"\n"}{end}`. A text without braces is one path.
 /// Immutable, any thread.
 class JsonPathTemplate {
   public:
     /// kInvalid says what is wrong where.
     static Result<JsonPathTemplate> parse(std::string_view text);
 
-    /// What a path does not find is left out; several values are separated by a blank.
+    /// Paths without a result are left out; several values are separated by a blank.
     std::string render(const json::value& root) const;
 
   private:
@@ -42,7 +42,7 @@ class JsonPathTemplate {
     std::vector<Node> nodes_;
 };
 
-/// A value as a template shows it: a text as it is, anything else as JSON.
+/// A value in a template: a string as it is, anything else as JSON.
 std::string plain_text(const json::value& value);
 
 }  // namespace muster::cli

@@ -9,7 +9,7 @@
 
 namespace muster::cli {
 
-/// An object of a manifest, and where the server has it.
+/// An object of a manifest, and its place on the server.
 struct ManifestObject {
     manifest::Document document;
     kube::ResourceType type;
@@ -18,7 +18,7 @@ struct ManifestObject {
     std::string name;
 };
 
-/// Which objects a document is about, as far as it says so. Pure.
+/// Which objects a document is about, as far as it says. Pure.
 struct DocumentIdentity {
     std::string api_version;
     std::string kind;
@@ -27,11 +27,11 @@ struct DocumentIdentity {
 };
 DocumentIdentity identity_of(const manifest::Document& document);
 
-/// What is missing of a document that names one object: apiVersion, kind, metadata.name. Pure.
+/// What is missing in a document that names one object: apiVersion, kind, metadata.name. Pure.
 std::vector<manifest::Problem> check_identity(const manifest::Document& document);
 
-/// The object of a document on a server that has those kinds; a problem of the document when it
-/// has not. Pure.
+/// The object of a document on a server that has those kinds; a problem of the document if the
+/// server does not have it. Pure.
 std::expected<ManifestObject, manifest::Problem> place_object(manifest::Document document,
                                                               const ResourceCatalog& catalog,
                                                               const std::string& default_namespace);

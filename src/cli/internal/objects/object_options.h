@@ -5,7 +5,7 @@
 
 namespace muster::cli {
 
-/// Which objects a verb is about: `pods`, `pods a b`, `pod/a job/b`, or those of files.
+/// The objects that a verb is about: `pods`, `pods a b`, `pod/a job/b`, or those of files.
 struct ObjectOptions {
     std::vector<std::string> words;
     std::vector<std::string> files;

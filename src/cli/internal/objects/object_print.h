@@ -12,15 +12,15 @@
 
 namespace muster::cli {
 
-/// Objects in a form for programs. Pure.
+/// The format of objects for programs. Pure.
 struct PrintedAs {
     ObjectFormat format = ObjectFormat::kJson;
     std::string json_path = {};
     bool managed_fields = false;
 };
 
-/// One object alone, or several as a List. For kName: "pod/a" and a line end for each, by the
-/// resources that stand beside them.
+/// One object alone, or several as a List. For kName: "pod/a" and a line end for each, with its
+/// resource.
 Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
                                   const std::vector<const ApiResource*>& resources,
                                   const PrintedAs& as, bool one);
@@ -28,7 +28,7 @@ Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
 /// YAML documents, or one JSON List. Pure.
 std::string print_objects(const std::vector<json::value>& objects, OutputFormat format);
 
-/// Writes to standard output at once.
+/// Writes to standard output immediately.
 void print(std::string_view text);
 
 }  // namespace muster::cli

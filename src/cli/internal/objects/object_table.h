@@ -21,15 +21,15 @@ struct TableRow {
 struct ObjectTable {
     struct Column {
         std::string name;
-        bool wide = false;  ///< shown on wish only
+        bool wide = false;  ///< shown on request only
     };
     std::vector<Column> columns;
     std::vector<TableRow> rows;
     std::string resource_version;
-    std::string continue_;  ///< where the next part begins; empty: this is the last one
+    std::string continue_;  ///< where the next part begins; empty for the last one
 };
 
-/// A Table as a server sent it. Of a server that makes none, the objects' names and ages:
+/// A Table as a server sent it. If a server does not make Tables, the objects' names and ages:
 /// `document` is then a list or one object. Pure.
 ObjectTable read_table(const json::value& document, WallTime now);
 
@@ -41,13 +41,13 @@ struct TableStyle {
     std::string name_prefix = {};  ///< before each object's name: "pod/"
 };
 
-/// Writes tables whose columns stay where they are while rows come. Pure.
+/// Writes tables whose columns keep their positions as rows arrive. Pure.
 class TableWriter {
   public:
     explicit TableWriter(TableStyle style) : style_(std::move(style)) {}
 
-    /// The rows of a table, with the header before the first ones of all. A table without columns
-    /// has those of the one before it, as the later ones of a watch.
+    /// The rows of a table, with the header before the very first rows. A table without columns has
+    /// those of the previous one, as in a watch.
     std::string write(const ObjectTable& table);
 
   private:

@@ -16,7 +16,7 @@ struct Target {
     friend bool operator==(const Target&, const Target&) = default;
 };
 
-/// What `pods`, `pods,services`, `pod a b` or `pod/a job/b` mean. Pure. The targets point into
+/// The targets of `pods`, `pods,services`, `pod a b` or `pod/a job/b`. Pure. They point into
 /// `catalog`.
 Result<std::vector<Target>> parse_object_words(const std::vector<std::string>& words,
                                                const ResourceCatalog& catalog);

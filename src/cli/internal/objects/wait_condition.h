@@ -12,21 +12,21 @@
 
 namespace muster::cli {
 
-/// What `--for` of `muster wait` asks for. Immutable.
+/// The condition of `muster wait --for`. Immutable.
 class WaitCondition {
   public:
     /// "condition=Ready", "condition=Ready=False", "delete", "jsonpath={.status.phase}=Running",
-    /// "jsonpath=.status.loadBalancer" (that it is there).
+    /// "jsonpath=.status.loadBalancer" (that it exists).
     static Result<WaitCondition> parse(std::string_view text);
 
     bool is_deletion() const { return std::holds_alternative<Deletion>(wanted_); }
 
     struct Answer {
         bool met = false;
-        bool never = false;  ///< it can't come any more
+        bool never = false;  ///< it can't be met any more
         std::string now;     ///< what is instead: "condition Ready is False (...)"
     };
-    /// Whether an object that exists is as wanted. Pure.
+    /// Whether an existing object meets the condition. Pure.
     Answer ask(const json::value& object) const;
 
   private:

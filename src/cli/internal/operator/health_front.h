@@ -6,8 +6,8 @@
 
 namespace muster::cli {
 
-/// Answers /healthz, /livez and /readyz: 200 "ok", or 503 and why not. Without a reason to be
-/// restarted it is healthy: an API server that is away is none.
+/// Answers /healthz, /livez and /readyz: 200 "ok", or 503 with the reason. It is healthy unless a
+/// restart would help; an API server that is away is no reason.
 Task<void> answer_health(net::HttpExchange& exchange, const operators::Replica& replica);
 
 /// Answers /metrics.

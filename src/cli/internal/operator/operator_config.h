@@ -8,9 +8,9 @@
 
 namespace muster::cli {
 
-/// A configuration file as the flags that it stands for: a YAML map from flags without their
-/// dashes to a text, number, boolean, or a list of these for one that may be repeated. kInvalid
-/// names the file, line and key.
+/// The flags of a configuration file: a YAML map from flags without their dashes to a string,
+/// number, boolean, or a list of these if a flag may be repeated. kInvalid names the file, line and
+/// key.
 Result<std::vector<std::string>> flags_of_config(const std::string& file, const std::string& text,
                                                  const KnownVerb& verb);
 

@@ -13,9 +13,8 @@
 
 namespace muster::cli {
 
-/// What `muster operator` counts: upstream's families under their names
-/// (training-operator pkg/common/metrics.go; mpi-operator's beside them for MPIJobs), and ours.
-/// Thread: the operator's loop.
+/// The metrics of `muster operator`: upstream's families under their names (training-operator
+/// pkg/common/metrics.go, and mpi-operator's for MPIJobs), and ours. Thread: the operator's loop.
 class OperatorMetrics final : public operators::OperatorObserver {
   public:
     OperatorMetrics();
@@ -25,9 +24,9 @@ class OperatorMetrics final : public operators::OperatorObserver {
     void on_reconcile(const jobs::JobKind& kind, Duration took, bool complete) override;
     void on_request(const kube::RequestSeen& seen);
 
-    /// Takes in what is looked at and not counted.
+    /// Reads the values that are sampled and not counted.
     void look_at(const operators::Replica& replica);
-    /// All of it as Prometheus reads it, with this process's own.
+    /// All of them in Prometheus' text format, with this process's own.
     std::string text() const;
 
   private:

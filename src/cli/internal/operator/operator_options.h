@@ -11,17 +11,17 @@
 
 namespace muster::cli {
 
-/// `muster operator`, as its flags and its configuration file say.
+/// The settings of `muster operator` from its flags and its configuration file.
 struct OperatorOptions {
-    std::string config;              ///< a file with flags below these; empty: none
-    std::vector<std::string> words;  ///< the flags as written, for whoever reads that file
-    std::string kubeconfig;          ///< empty: where clients look; in a pod its service account
+    std::string config;              ///< a file with flags of lower precedence; may be empty
+    std::vector<std::string> words;  ///< the flags as written, for reading that file
+    std::string kubeconfig;          ///< empty: the default places; in a pod its service account
     std::string context;
-    std::string namespace_;          ///< empty: all, or what KUBEFLOW_NAMESPACE says
+    std::string namespace_;          ///< empty: all, or $KUBEFLOW_NAMESPACE
     std::vector<std::string> kinds;  ///< "PyTorchJob"; empty: all
     std::string gang_scheduler_name;
     int controller_threads = 64;  ///< jobs reconciled at a time
-    kube::RequestLimits limits;   ///< none unless somebody wants them
+    kube::RequestLimits limits;   ///< none unless set by the user
     bool leader_elect = false;
     std::string lease_name = "muster-operator.kubeflow.org";
     std::string lease_namespace;  ///< empty: the pod's own
@@ -29,11 +29,11 @@ struct OperatorOptions {
     BindAddress metrics{.address = {}, .port = 8080};
     BindAddress health{.address = {}, .port = 8081};
     std::string cluster_domain;
-    std::string in_pods_image;   ///< empty: what MUSTER_IMAGE says
-    bool image_volumes = false;  ///< the cluster has them, and programs may be run from them
+    std::string in_pods_image;   ///< empty: $MUSTER_IMAGE
+    bool image_volumes = false;  ///< the cluster has them, and can run programs from them
     log::Format log_format = log::Format::kJson;
     log::Level log_level = log::Level::kInfo;
-    /// Flags of its Go counterparts that were given and have nothing to say here, and why.
+    /// Flags of its Go counterparts that were given but have no effect here, and why.
     std::vector<std::string> ineffective;
 };
 

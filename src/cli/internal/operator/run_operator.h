@@ -4,8 +4,8 @@
 
 namespace muster::cli {
 
-/// The operator of a cluster, with its health and its metrics, until a signal ends it. The exit
-/// status.
+/// Runs the operator of a cluster, with its health and its metrics, until a signal ends it. Returns
+/// the exit status.
 int run_operator(const OperatorOptions& options);
 
 }  // namespace muster::cli

@@ -5,16 +5,16 @@
 
 namespace muster::cli {
 
-/// Gives back to the machine what was freed. The allocator keeps it otherwise: after a list of ten
-/// thousand pods that is three times as much as is in use, in pieces between what is. Cheap where
+/// Returns freed memory to the system. Otherwise the allocator keeps it: after a list of ten
+/// thousand pods that is three times as much as is in use, in pieces between used ones. Cheap if
 /// there is little. Any thread.
 void give_back_spare_memory();
 
-/// Does so every minute, until it is cancelled: jobs come and go.
+/// Does so every minute until it is cancelled: jobs come and go.
 Task<void> keep_giving_back_spare_memory(Clock& clock);
 
-/// Gives back the pages of the program and its libraries. Those that are needed again come from the
-/// page cache, where they stay; what only the start needed does not. Any thread.
+/// Returns the pages of the program and its libraries. Pages that are needed again come from the
+/// page cache, where they stay; those that only the start needed do not come back. Any thread.
 void give_back_program_pages();
 
 }  // namespace muster::cli

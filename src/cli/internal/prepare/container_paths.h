@@ -6,7 +6,7 @@
 
 namespace muster::cli {
 
-// Paths as containers see them: absolute, without links being followed.
+// Paths as containers see them: absolute, without following links.
 
 /// "/a/b" of "/a/./b/".
 inline std::string normal_path(std::string_view path) {
@@ -15,7 +15,7 @@ inline std::string normal_path(std::string_view path) {
     return text;
 }
 
-/// Of two normal paths: whether `path` is the directory or something in it.
+/// For two normal paths: whether `path` is the directory or something in it.
 inline bool is_below(std::string_view path, std::string_view directory) {
     if (directory == "/") return path.starts_with('/');
     return path.starts_with(directory) &&

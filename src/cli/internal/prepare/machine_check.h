@@ -9,17 +9,17 @@
 
 namespace muster::cli {
 
-/// What the containers will find when they start here.
+/// What containers find when they start here.
 struct Surroundings {
-    std::string working_dir;  ///< of containers that name none; absolute
+    std::string working_dir;  ///< of containers without one; absolute
     std::string path;         ///< the caller's PATH
     /// --mount: a path of the image -> the directory that stands in for it. Absolute.
     std::vector<std::pair<std::string, std::string>> mounts;
 };
 
 /// Everything in the checked objects that can't work on this machine: containers without a command,
-/// programs, scripts, interpreters, directories and devices that are not here. Each problem says
-/// which flag or change helps. Reads the machine, changes nothing.
+/// and missing programs, scripts, interpreters, directories and devices. Each problem says which
+/// flag or change helps. Reads the machine, changes nothing.
 std::vector<manifest::Problem> check_machine(std::vector<manifest::CheckedObject>& objects,
                                              const control_plane::Machine& machine,
                                              const Surroundings& surroundings);

@@ -9,7 +9,7 @@
 
 namespace muster::cli {
 
-/// What `run` and `validate` share: the manifest and how it is looked at.
+/// What `run` and `validate` share: the manifest and how to check it.
 struct ManifestOptions {
     std::vector<std::string> files;  ///< "-": standard input
     manifest::Adjustments adjustments;
@@ -18,8 +18,8 @@ struct ManifestOptions {
     bool own_workdir = false;  ///< --workdir per-pod
     manifest::Fit fit = manifest::Fit::kScale;
     bool strict = false;
-    bool any_machine = false;  ///< validate --anywhere: this machine is not looked at
-    bool cluster = false;      ///< jobs run where schedulers and autoscalers may look after them
+    bool any_machine = false;  ///< validate --anywhere: this machine is not examined
+    bool cluster = false;      ///< jobs run where schedulers and autoscalers may handle them
 };
 
 }  // namespace muster::cli

@@ -18,12 +18,12 @@ struct Prepared {
     std::vector<manifest::Problem>
         problems;                      ///< sorted; objects may only be used when none is an error
     std::vector<std::string> notices;  ///< what was changed to fit this machine
-    std::string working_dir;           ///< of containers that name none
+    std::string working_dir;           ///< of containers without one
     std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute
-    std::string cluster_domain;                                     ///< empty where none is set
+    std::string cluster_domain;                                     ///< empty if none is set
 };
 
-/// Reads the files and runs every check, so that all problems of all files are told at once.
+/// Reads the files and runs every check, so that all problems of all files are reported together.
 Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
                  const control_plane::Machine& machine);
 

@@ -9,26 +9,26 @@
 
 namespace muster::cli {
 
-/// Volumes of the pod that can't be had on this machine: of sources that only a cluster has, and
-/// host paths that are missing.
+/// Reports volumes of the pod that are impossible on this machine: of types that only a cluster
+/// has, and host paths that are missing.
 void check_volumes(const manifest::Document& document, const manifest::PodSpecRef& pod,
                    const control_plane::Machine& machine, const Surroundings& around,
                    std::vector<manifest::Problem>& problems);
 
-/// Where the container has a volume.
+/// Where the container mounts a volume.
 struct MountPoint {
     std::string field;
     std::string path;  ///< normal
     std::string volume;
-    bool written = false;  ///< in the manifest, and not by the job's kind
+    bool written = false;  ///< in the manifest, and not added by the job's kind
 };
 
-/// `made`: the container as the job's kind makes it, with mounts of its own; null for a pod of the
-/// user's own.
+/// `made`: the container as the job's kind makes it, with additional mounts; null for a pod of the
+/// user.
 std::vector<MountPoint> mount_points(const manifest::ContainerRef& container,
                                      const kube::Container* made);
 
-/// Those that the caller may not reach.
+/// Reports those that the caller may not reach.
 void check_mount_points(const manifest::Document& document, const std::vector<MountPoint>& points,
                         const control_plane::Machine& machine, const Surroundings& around,
                         std::vector<manifest::Problem>& problems);

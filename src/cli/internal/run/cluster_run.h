@@ -5,7 +5,7 @@
 
 namespace muster::cli {
 
-/// `muster run` on the cluster of options.cluster: the exit status.
+/// Runs `muster run` on the cluster of options.cluster. Returns the exit status.
 int run_on_cluster(const RunOptions& options, const control_plane::Caller& caller);
 
 }  // namespace muster::cli

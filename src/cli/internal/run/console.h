@@ -12,11 +12,11 @@ struct ConsoleOptions {
     int descriptor = 1;
     bool color = false;
     bool live = false;   ///< a terminal: the progress line is rewritten in place
-    bool quiet = false;  ///< of our own lines only the bad ones
+    bool quiet = false;  ///< of our own lines only problems
 };
 
-/// Where people read: our own lines, the pods' lines and one progress line below them.
-/// A reader that has gone away sets broken() and is then ignored. Thread: the loop; writes block.
+/// The output for people: our own lines, the pods' lines and one progress line below them. If the
+/// reader goes away, broken() becomes true and output is dropped. Thread: the loop; writes block.
 class Console {
   public:
     explicit Console(ConsoleOptions options) : options_(options) {}
@@ -28,9 +28,9 @@ class Console {
     /// "muster: pod x started".
     void tell(const Told& told);
     void tell(const std::vector<Told>& all);
-    /// Whole lines of a pod, each ending in '\n', already with their names.
+    /// Whole lines of a pod, each ending in '\n', already with their prefixes.
     void write_block(std::string_view lines);
-    /// The name before a pod's lines: "digits-worker-0 | ", in a colour of its own.
+    /// The prefix of a pod's lines: "digits-worker-0 | ", in a colour of its own.
     std::string log_prefix(const std::string& name);
     /// Replaces the progress line; on anything but a terminal, prints it as a line of its own.
     void progress(const std::string& text);
@@ -48,7 +48,7 @@ class Console {
     bool broken_ = false;
 };
 
-/// Standard output, or standard error when the output is for programs.
+/// Standard output, or standard error if the output is for programs.
 ConsoleOptions console_for(bool to_stderr, bool quiet, bool no_color);
 
 }  // namespace muster::cli

@@ -9,7 +9,7 @@ namespace muster::cli {
 
 enum class Tone { kPlain, kGood, kBad };
 
-/// One thing that a person is told.
+/// One message for people.
 struct Told {
     Tone tone = Tone::kPlain;
     std::string text;
@@ -17,12 +17,12 @@ struct Told {
     friend bool operator==(const Told&, const Told&) = default;
 };
 
-// What changed between two states of an object, in words. Pure; several changes that one update
-// brings come out in their natural order. A null pointer: the object did not exist, or is gone.
+// What changed between two states of an object, in words. Pure; several changes in one update are
+// reported in their natural order. A null pointer: the object did not exist, or is gone.
 
 std::vector<Told> tell_pod(const PodView* before, const PodView* after);
 std::vector<Told> tell_job(const JobView* before, const JobView* after);
-/// Only warnings are worth a line: what is normal shows in the states.
+/// Only warnings are worth a line; normal events are visible in the states.
 std::vector<Told> tell_event(const EventView* before, const EventView* after);
 
 /// "pods: 3 active, 0 succeeded, 0 failed of 3".

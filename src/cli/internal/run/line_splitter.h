@@ -7,8 +7,8 @@
 namespace muster::cli {
 
 /// Cuts a stream of bytes into lines. A line ends at "\n", "\r\n" or a lone "\r" (progress bars),
-/// or after kLongest bytes, so that a program that never ends its line takes no memory here. Bytes
-/// that a terminal must not get as they are in the middle of a character are kept together.
+/// or after kLongest bytes, so that a program that never ends its line does not use up memory here.
+/// Does not split a character of several bytes.
 class LineSplitter {
   public:
     static constexpr std::size_t kLongest = 16 * 1024;
@@ -17,7 +17,7 @@ class LineSplitter {
     explicit LineSplitter(Emit emit) : emit_(std::move(emit)) {}
 
     void add(std::string_view bytes);
-    /// The end of the stream: what is left is a line too.
+    /// The end of the stream: the rest is a line too.
     void finish();
 
   private:

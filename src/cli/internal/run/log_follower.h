@@ -20,27 +20,27 @@
 namespace muster::cli {
 
 /// Follows the log of every container that starts: prints its lines with the pod's name, keeps the
-/// last ones, and writes all of it to a file where asked to. Each instance of a restarted
-/// container is followed after the one before it has ended. When the way to the server breaks, it
-/// goes on behind what was shown; a log that can't be had is told once. Thread: the loop of the
-/// task group.
+/// last ones, and writes everything to a file if requested. Each instance of a restarted container
+/// is followed after the previous one has ended. If the connection to the server breaks, it
+/// continues after what was shown; a log that can't be read is reported once. Thread: the loop of
+/// the task group.
 class LogFollower {
   public:
-    /// `changed` is notified when a stream has ended. `directory` is where logs are kept; empty:
-    /// nowhere.
+    /// `changed` is notified when a stream has ended. `directory` is where logs are kept; may be
+    /// empty.
     LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Console& console,
                 Signal& changed, std::string directory);
     ~LogFollower();
 
-    /// Starts what has to be followed; call it with every state of a pod.
+    /// Starts to follow new logs; to be called with every state of a pod.
     void observe(const PodView& pod);
-    /// True while a stream is open or one has still to be opened.
+    /// Whether a stream is open or has yet to be opened.
     bool busy() const;
 
     /// Oldest first.
     std::vector<std::string> last_lines(const std::string& pod_uid,
                                         const std::string& container) const;
-    /// What went wrong with the files, once each.
+    /// Problems with the files, once each.
     std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
   private:
@@ -54,10 +54,10 @@ class LogFollower {
         std::string container;
         std::string shown_name;
         std::string file_name;
-        int started = 0;   ///< instances that the pod has reported
-        int followed = 0;  ///< of those, how many we took up
+        int started = 0;   ///< instances reported by the pod
+        int followed = 0;  ///< how many of those we followed
         bool open = false;
-        bool told = false;  ///< that it can't be had
+        bool told = false;  ///< that it can't be read
         std::deque<std::string> last;
     };
 

@@ -11,14 +11,14 @@
 
 namespace muster::cli {
 
-/// A container that ended badly, or a pod that failed without one. What ends because its pod is
-/// stopped is neither.
+/// A container that ended badly, or a pod that failed without one. A container that ends because
+/// its pod is stopped does not count.
 struct Failure {
     std::string pod_uid;
     std::string pod;
     std::string container;  ///< empty: the pod itself failed
     std::optional<TerminationView> termination;
-    std::string reason;  ///< of the pod, when there is no termination
+    std::string reason;  ///< of the pod, if there is no termination
 
     int exit_code() const;
 };
@@ -30,14 +30,14 @@ struct Verdict {
     std::string result;  ///< "succeeded", "failed", "interrupted", "timed out"
     double seconds = 0;
     int restarts = 0;
-    int group_restarts = 0;          ///< of all pods together; `restarts` has each of them then
-    std::string condition;           ///< reason and message of the condition that ended it
-    std::optional<Failure> failure;  ///< the first one that was not made good by a restart
+    int group_restarts = 0;          ///< of all pods together; `restarts` then counts each of them
+    std::string condition;           ///< of the condition that ended it: reason and message
+    std::optional<Failure> failure;  ///< the first one that no restart made up for
     std::string event;               ///< the last warning about it
     int exit_code = 0;
 };
 
-/// Remembers of a run what its verdict needs, in the order in which it happened. Pure.
+/// Remembers what a run's verdict needs, in order. Pure.
 class RunHistory {
   public:
     void pod_changed(const PodView* before, const PodView* after);
@@ -57,13 +57,13 @@ class RunHistory {
     std::string last_warning(const std::optional<Failure>& failure,
                              const std::string& owner_uid) const;
 
-    std::map<std::string, PodRecord> pods_;                 ///< by uid, gone ones too
-    std::vector<std::pair<std::string, Failure>> order_;    ///< pod uid and failure, oldest first
-    std::map<std::string, std::vector<std::string>> uids_;  ///< by namespace/name: incarnations
+    std::map<std::string, PodRecord> pods_;               ///< by uid, including those that are gone
+    std::vector<std::pair<std::string, Failure>> order_;  ///< pod uid and failure, oldest first
+    std::map<std::string, std::vector<std::string>> uids_;  ///< by namespace/name
     std::vector<EventView> events_;
 };
 
-/// The lines of a verdict, with the failed container's last lines of log.
+/// The lines of a verdict, with the last lines of the failed container's log.
 std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::string>& last_lines);
 
 }  // namespace muster::cli

@@ -14,7 +14,8 @@ namespace muster::cli {
 
 struct RunOptions {
     ManifestOptions manifest;
-    /// The cluster to run on; none: this machine. The namespace is the manifest's adjustment.
+    /// The cluster to run on; unset: this machine. The namespace is one of the manifest's
+    /// adjustments.
     std::optional<ServerOptions> cluster;
     std::string logs_dir;
     OutputFormat output = OutputFormat::kNone;
@@ -25,9 +26,9 @@ struct RunOptions {
     int verbose = 0;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     bool private_files = false;
-    std::uint64_t files_bytes = std::uint64_t{1} << 30;  ///< of memory, for what each pod writes
+    std::uint64_t files_bytes = std::uint64_t{1} << 30;  ///< memory for each pod's writes
     bool elastic = false;                                ///< an agent before each replica's command
-    bool warm = false;                                   ///< with spares that have imported already
+    bool warm = false;  ///< with spares that have imported modules already
 };
 
 }  // namespace muster::cli

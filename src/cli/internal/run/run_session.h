@@ -20,18 +20,18 @@
 
 namespace muster::cli {
 
-/// One run against an API server: posts the objects, tells what happens to them, ends when the jobs
-/// have ended or when it is told to, and leaves nothing running that it posted.
+/// One run against an API server: posts the objects, reports what happens to them, ends when the
+/// jobs have ended or when it is told to, and leaves nothing running that it posted.
 ///
 ///   rehearse -> post -> follow -> [all ended] -> linger -> verdict -> remove what still runs
 ///                             \-> [stop()]  ----------------------^
 ///
-/// On a cluster a job that has ended stays, and pods that its cleanPodPolicy keeps go on.
+/// On a cluster a job that has ended stays, and pods that its cleanPodPolicy keeps continue to run.
 ///
 /// Thread: one loop.
 class RunSession {
   public:
-    /// How a run that did not end by itself ended; the value is the exit status.
+    /// Why a run was ended early; the value is the exit status.
     enum class Stop {
         kNone = 0,
         kTimeout = 124,
@@ -44,7 +44,7 @@ class RunSession {
         std::string logs_dir;
         std::optional<Duration> timeout;
         bool collect_objects = false;  ///< for --output
-        /// The server is of others too, and the way to it may break.
+        /// Others use the server too, and the connection to it may break.
         bool on_cluster = false;
     };
 
@@ -52,15 +52,15 @@ class RunSession {
                Console& console, std::vector<manifest::CheckedObject> objects, Options options);
     ~RunSession();
 
-    /// The exit status. Problems of the objects are kept in problems().
+    /// Returns the exit status. Problems of the objects are kept in problems().
     Task<int> run();
     /// Ends the run early; a second call stops waiting for the processes.
     void stop(Stop why);
 
     const std::vector<manifest::Problem>& problems() const { return submission_.problems(); }
-    /// What was wrong with the server when nothing could be started.
+    /// Why the server could not be used, if nothing could be started.
     const std::optional<Error>& failure() const { return failure_; }
-    /// The posted objects as they were at the end.
+    /// The final states of the posted objects.
     const std::vector<json::value>& final_objects() const { return final_objects_; }
 
   private:
@@ -68,9 +68,9 @@ class RunSession {
         std::size_t object;  ///< index into objects_
         std::string uid;
         std::optional<Instant> ended = {};
-        std::optional<JobView> job = {};  ///< as it was last, also when it is gone
+        std::optional<JobView> job = {};  ///< its last state, even if it is gone
         std::optional<PodView> pod = {};  ///< likewise
-        bool lost = false;                ///< somebody else deleted it
+        bool lost = false;                ///< someone else deleted it
         bool removed = false;             ///< by us
     };
     enum class Phase { kPosting, kPosted, kRefused };
@@ -117,7 +117,7 @@ class RunSession {
     std::size_t removing_ = 0;
     std::vector<json::value> final_objects_;
     Instant started_{};
-    std::optional<Instant> unattended_at_;  ///< when a job that nobody has acted on is told
+    std::optional<Instant> unattended_at_;  ///< when to report a job on which nothing has acted
     Stop stop_ = Stop::kNone;
     bool impatient_ = false;
 };

@@ -12,13 +12,13 @@
 
 namespace muster::cli {
 
-// What `muster run` does around its session, on this machine as on a cluster.
+// What `muster run` does around its session, on this machine and on a cluster.
 
-/// Prints "muster run: ..." and gives 1.
+/// Prints "muster run: ..." and returns 1.
 int fail_run(const Error& error);
 
-/// Tells what is wrong with the manifest, and prints what a dry run is for. The exit status where
-/// that was all.
+/// Reports what is wrong with the manifest, and prints the result of a dry run. Returns the exit
+/// status if there is nothing more to do.
 std::optional<int> end_before_start(const RunOptions& options, Prepared& prepared);
 
 Result<void> make_logs_dir(const RunOptions& options);
@@ -28,7 +28,7 @@ RunSession::Options session_options(const RunOptions& options);
 /// Turns signals into stops until it is cancelled.
 Task<void> watch_signals(asio::signal_set& signals, RunSession& session);
 
-/// Prints what the session leaves to print, and gives the exit status.
+/// Prints the session's final output, and returns the exit status.
 int end_run(const RunOptions& options, const RunSession& session, int status);
 
 }  // namespace muster::cli

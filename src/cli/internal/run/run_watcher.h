@@ -17,11 +17,12 @@
 namespace muster::cli {
 
 /// Watches the jobs and pods of a manifest, the pods of those jobs, and the warnings about all of
-/// them. An API server has those of others too: what belongs to no object that was add()ed is not
-/// told. What was seen before its owner was added is told then. Thread: the loop of the task group.
+/// them. An API server also has objects of others: those that belong to no add()ed object are not
+/// reported. Objects that were seen before their owner was added are reported then. Thread: the
+/// loop of the task group.
 class RunWatcher {
   public:
-    /// Null: it is new, or gone. Events have no end.
+    /// Null: the object is new, or gone. Events have no end.
     struct Handlers {
         std::function<void(const JobView* before, const JobView* after)> job;
         std::function<void(const PodView* before, const PodView* after)> pod;
@@ -33,15 +34,15 @@ class RunWatcher {
                const std::vector<manifest::CheckedObject>& objects, Handlers handlers);
 
     void start(TaskGroup& tasks);
-    /// Returns once everything is watched, or with why jobs or pods can't be.
+    /// Returns once everything is watched, or with the reason why jobs or pods can't be.
     Task<Result<void>> wait_settled();
-    /// Why warnings are not watched; null: they are.
+    /// Why warnings are not watched; null if they are.
     const Error* events_refusal() const;
 
     /// The job or pod with this uid is ours.
     void add(const std::string& uid);
 
-    /// By uid, those that are there.
+    /// Existing ones by uid.
     const std::map<std::string, JobView>& jobs() const { return jobs_; }
     const std::map<std::string, PodView>& pods() const { return pods_; }
 
@@ -63,7 +64,7 @@ class RunWatcher {
     Informers<PodView> pod_informers_;
     Informers<EventView> event_informers_;
     std::set<std::string> added_;
-    std::set<std::string> known_;  ///< added ones, and pods that are ours, gone ones too
+    std::set<std::string> known_;  ///< added ones, and our pods, including those that are gone
     std::map<std::string, JobView> jobs_;
     std::map<std::string, PodView> pods_;
 };

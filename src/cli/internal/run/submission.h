@@ -12,7 +12,7 @@
 
 namespace muster::cli {
 
-/// A job or a pod, which runs; everything else of a manifest is what they use.
+/// Whether it is a job or a pod, which runs; all other objects of a manifest are used by these.
 bool is_workload(const manifest::CheckedObject& object);
 
 /// "PyTorchJob ml/digits".
@@ -22,28 +22,28 @@ std::string shown_name(const manifest::CheckedObject& object);
 /// own. Pure.
 bool holds(const json::value& there, const json::value& wanted);
 
-/// Gets the objects of a manifest onto an API server: all of them, or none. What the jobs use comes
-/// before them; what is there already just as the manifest has it is used as it is, but no job is
-/// ever taken over. Thread: the client's loop. All that it is given outlives it.
+/// Posts the objects of a manifest to an API server: all of them, or none. Objects that the jobs
+/// use come before them. An existing object that is just as in the manifest is used as it is, but
+/// an existing job never is. Thread: the client's loop. All arguments outlive it.
 class Submission {
   public:
-    /// `make_namespaces`: those that objects name are made; else they have to be there, unless the
-    /// manifest has them. `stopped`: nothing further is to be posted.
+    /// `make_namespaces`: namespaces that objects name are created; otherwise they must exist, or
+    /// be in the manifest. `stopped`: nothing more is to be posted.
     Submission(kube::Client& client, Console& console,
                const std::vector<manifest::CheckedObject>& objects, bool make_namespaces,
                std::function<bool()> stopped);
 
-    /// A dry run of everything, so that a refusal of one object comes before any has started.
-    /// Namespaces are made for it. False: problems() or failure() say why not.
+    /// A dry run of everything, so that the refusal of one object comes before any has started.
+    /// Creates namespaces for it. False: problems() or failure() say why.
     Task<bool> rehearse();
     /// Calls `posted` for each job and pod with its index and uid.
     Task<bool> post(std::function<void(std::size_t, std::string)> posted);
-    /// Deletes what was made, and tells what could not be.
+    /// Deletes what was created, and reports what could not be deleted.
     Task<void> withdraw();
 
     /// What is wrong with the objects.
     const std::vector<manifest::Problem>& problems() const { return problems_; }
-    /// What is wrong with the way to the server.
+    /// What is wrong with the connection to the server.
     const std::optional<Error>& failure() const { return failure_; }
 
   private:
@@ -66,7 +66,7 @@ class Submission {
     const bool make_namespaces_;
     std::function<bool()> stopped_;
     std::vector<Made> made_;
-    std::set<std::string> used_;  ///< those that were there, as they are shown
+    std::set<std::string> used_;  ///< names of those that existed
     std::vector<manifest::Problem> problems_;
     std::optional<Error> failure_;
 };

@@ -11,7 +11,7 @@
 
 namespace muster::cli {
 
-// What `muster run` keeps of the objects that it watches: the fields that people are told about.
+// What `muster run` keeps of the objects that it watches: the fields that it reports.
 
 struct TerminationView {
     int exit_code = 0;
@@ -30,7 +30,7 @@ struct ContainerView {
     std::string waiting_reason;
     std::string waiting_message;
     std::optional<TerminationView> terminated;       ///< of the current instance
-    std::optional<TerminationView> last_terminated;  ///< of the one before
+    std::optional<TerminationView> last_terminated;  ///< of the previous instance
 
     friend bool operator==(const ContainerView&, const ContainerView&) = default;
 };
@@ -40,7 +40,7 @@ struct PodView {
     std::string name;
     std::string uid;
     std::string owner_uid;     ///< of the job that controls it
-    std::string replica_type;  ///< canonical as in labels: lower case
+    std::string replica_type;  ///< as in labels: lower case
     std::string phase;
     std::string reason;
     std::string message;
@@ -49,7 +49,7 @@ struct PodView {
     std::vector<ContainerView> containers;  ///< init containers first
 
     bool finished() const { return phase == "Succeeded" || phase == "Failed"; }
-    /// Every container (but the init ones) runs or has run.
+    /// Whether every container (except init containers) runs or has run.
     bool started() const;
     int restarts() const;
 
@@ -94,7 +94,7 @@ struct JobView {
 
 struct EventView {
     std::string namespace_;
-    std::string kind;  ///< of what it is about
+    std::string kind;  ///< of its subject
     std::string name;
     std::string uid;
     bool warning = false;
@@ -105,12 +105,12 @@ struct EventView {
     friend bool operator==(const EventView&, const EventView&) = default;
 };
 
-// Projections for informers; what is malformed gives empty fields.
+// Projections for informers; malformed parts give empty fields.
 std::optional<PodView> pod_view(const json::value& object);
 std::optional<JobView> job_view(const json::value& object);
 std::optional<EventView> event_view(const json::value& object);
 
-/// "exited with code 3", "was killed by SIGKILL", with the reason when it says more.
+/// "exited with code 3", "was killed by SIGKILL", with the reason if it adds anything.
 std::string describe(const TerminationView& termination);
 /// "SIGKILL", "SIGSEGV"; "signal 42" for the unnamed.
 std::string signal_name(int signal);

@@ -13,9 +13,9 @@ namespace muster::cli {
 struct SimulateOptions {
     std::vector<std::string> files;  ///< manifests, or one scenario or the name of one
     std::uint64_t seed = 1;
-    std::uint64_t seeds = 1;  ///< so many from `seed` on
+    std::uint64_t seeds = 1;  ///< number of seeds from `seed` on
     std::optional<int> nodes;
-    std::string faults;  ///< a file or the name of a scenario; empty: none
+    std::string faults;  ///< a file or the name of a scenario; may be empty
     std::optional<std::chrono::nanoseconds> duration;
     bool trace = false;
     OutputFormat output = OutputFormat::kNone;  ///< or kJson

@@ -11,12 +11,12 @@ namespace muster::cli {
 
 struct SimulationInput {
     sim::Scenario scenario;
-    bool is_scenario = false;  ///< the file was one; otherwise it held manifests
+    bool is_scenario = false;  ///< the file was a scenario; otherwise it held manifests
     std::vector<manifest::Problem> problems;
 };
 
-/// Reads the manifests or the scenario that `options` name, and the faults to go with them. What is
-/// neither a file nor a scenario of that name is a problem.
+/// Reads the manifests or the scenario that `options` name, and the faults to go with them. A name
+/// that is neither a file nor a scenario is a problem.
 SimulationInput read_simulation_input(const SimulateOptions& options);
 
 /// A scenario from text; problems carry `source`, line and column. Pure.

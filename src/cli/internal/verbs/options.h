@@ -19,7 +19,7 @@
 
 namespace muster::cli {
 
-// Options that tests of the command line look at. Those of other verbs stand in their files.
+// Options that tests of the command line read. Those of other verbs are in their files.
 
 struct ConvertOptions {
     std::vector<std::string> files;
@@ -35,7 +35,7 @@ struct ExplainOptions {
     std::string api_version;  ///< of the kind; empty: the stored one
     bool recursive = false;
     std::string rank;           ///< "worker-3"; empty: all
-    std::string in_pods_image;  ///< as an operator with this flag would; empty: as this machine
+    std::string in_pods_image;  ///< as for an operator with this flag; empty: as for this machine
     OutputFormat output = OutputFormat::kNone;
 };
 
@@ -89,10 +89,10 @@ struct DeleteOptions {
     std::optional<std::int64_t> grace_period;  ///< seconds
     bool force = false;
     bool ignore_not_found = false;
-    std::optional<std::chrono::nanoseconds> timeout;  ///< of the wait; none: as long as it takes
+    std::optional<std::chrono::nanoseconds> timeout;  ///< of the wait; unset: as long as it takes
 };
 
-/// What befalls a replica of a job that a `muster run` of this machine has.
+/// A fault for a replica of a job that a `muster run` runs on this machine.
 struct FaultInjectionOptions {
     FaultKind kind = FaultKind::kKill;
     std::string namespace_ = {};  ///< empty: any
@@ -100,12 +100,12 @@ struct FaultInjectionOptions {
     std::string replica = {};  ///< empty: the job's only one
     int signal = 9;
     std::optional<int> rank = {};  ///< the worker below the replica's program
-    std::optional<std::chrono::nanoseconds> duration = {};  ///< none: until it is stopped
+    std::optional<std::chrono::nanoseconds> duration = {};  ///< unset: until it is stopped
 };
 
 enum class Layout { kStream, kHelm, kKustomize };
 
-/// What is installed on a cluster, printed, or written as a layout.
+/// What to install on a cluster, to be printed or written as a layout.
 struct ManifestsOptions {
     Installation installation;
     bool crds_only = false;
@@ -113,12 +113,12 @@ struct ManifestsOptions {
     std::string output_dir;  ///< of a layout
 };
 
-/// Whose help; empty: of all verbs.
+/// The verb to explain; empty: all verbs.
 struct HelpOptions {
     std::string verb;
 };
 
-/// What a shell's completion asks: the words so far, the last one unfinished.
+/// A request of a shell's completion: the words so far, the last one unfinished.
 struct CompleteOptions {
     std::vector<std::string> words;
 };

@@ -6,7 +6,7 @@
 
 #include "cli/internal/command_line/verb.h"
 
-// One line for each verb, by its name; its file defines `std::unique_ptr<Verb> <name>_verb()`.
+// One line for each verb, by name; its file defines `std::unique_ptr<Verb> <name>_verb()`.
 // clang-format off: one a line
 #define MUSTER_VERBS(VERB) \
     VERB(run)              \
@@ -44,13 +44,13 @@ namespace muster::cli {
 #define DECLARE(name) std::unique_ptr<Verb> name##_verb();
 MUSTER_VERBS(DECLARE)
 #undef DECLARE
-/// What the shells' completion calls; it is not listed.
+/// Called by the completion of shells; it is not listed.
 inline constexpr std::string_view kCompleteVerb = "__complete";
 std::unique_ptr<Verb> complete_verb();
 
-/// All that are listed. Each is for one command line.
+/// All listed verbs. Each object is for one command line.
 std::vector<std::unique_ptr<Verb>> make_verbs();
-/// The one of that name, listed or not; null when there is none.
+/// The verb of that name, listed or not; null if there is none.
 std::unique_ptr<Verb> make_verb(std::string_view name);
 
 }  // namespace muster::cli
