@@ -69,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
             "PyTorchJob?"},
         Row{"KindOfLater", "kind: PyTorchJob", "kind: TrainJob",
             "j.yaml:2:7: error: kind: TrainJob is known in Kubeflow, but not served here yet"},
+        Row{"KindOfAnotherProject", "kind: PyTorchJob", "kind: ElasticJob",
+            "j.yaml:2:7: error: kind: ElasticJob is known in DLRover, but not served here yet"},
         Row{"UnknownVersion", "apiVersion: kubeflow.org/v1", "apiVersion: kubeflow.org/v2",
             "j.yaml:1:13: error: apiVersion: PyTorchJob is not served in version "
             "\"kubeflow.org/v2\"; write "

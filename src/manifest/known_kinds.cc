@@ -22,21 +22,15 @@ std::vector<KnownKind> make_known_kinds() {
     return kinds;
 }
 
-/// Job kinds of Kubeflow and DLRover that people have manifests of; each moves to jobs/ in time.
+/// Job kinds of Kubeflow and DLRover that people have manifests of and that jobs/ does not have yet.
 struct Elsewhere {
     std::string_view kind;
     std::string_view project;
 };
-constexpr std::array<Elsewhere, 9> kElsewhere = {{
+constexpr std::array<Elsewhere, 3> kElsewhere = {{
     {"ElasticJob", "DLRover"},
-    {"JAXJob", "Kubeflow"},
-    {"MXJob", "Kubeflow"},
-    {"PaddleJob", "Kubeflow"},
-    {"PyTorchJob", "Kubeflow"},
     {"ScalePlan", "DLRover"},
-    {"TFJob", "Kubeflow"},
     {"TrainJob", "Kubeflow"},
-    {"XGBoostJob", "Kubeflow"},
 }};
 
 std::string list_known() {
