@@ -10,8 +10,8 @@ namespace muster {
 namespace {
 thread_local FaultPlan* g_current = nullptr;
 
-/// Where a file lies in the sources, wherever those and the build folder lie: a seed must choose
-/// the same sites in every checkout.
+/// The path of a file within the sources, wherever those and the build folder are: a seed must
+/// choose the same sites in every checkout.
 std::string_view in_sources(std::string_view file) {
     const std::size_t at = file.rfind("src/");
     return at == std::string_view::npos ? file : file.substr(at);
@@ -35,7 +35,7 @@ FaultPlan::~FaultPlan() {
 FaultPlan* FaultPlan::current() { return g_current; }
 
 bool FaultPlan::fires(const char* file, std::uint32_t line) {
-    // The choice of sites depends on the seed and the place alone, not on the order of passing.
+    // The choice of sites depends only on the seed and the place, not on the order of passing.
     const std::uint64_t place = std::hash<std::string_view>{}(in_sources(file)) * 31 + line;
     const auto [site, is_new] = chosen_.try_emplace(place);
     if (is_new) site->second = Rng(seed_ ^ place).chance(site_probability_);

@@ -88,7 +88,7 @@ void append_json(std::string& line, std::string_view text) {
     line += '"';
 }
 
-/// What follows on the time and the level.
+/// Everything after the time and the level.
 std::string json_rest(std::string_view message, std::initializer_list<Field> fields) {
     std::string line = "\"msg\":";
     append_json(line, message);

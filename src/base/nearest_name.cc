@@ -38,7 +38,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view unknown, const std::vector<std::string>& candidates) {
-    // No known name is that long, and the distance costs the product of both lengths.
+    // No known name is that long, and computing the distance costs the product of both lengths.
     constexpr std::size_t kLongest = 100;
     if (unknown.size() > kLongest) return {};
     const std::string wanted = fold(unknown);

@@ -35,7 +35,7 @@ AuditLog::~AuditLog() {
 }
 
 Result<void> AuditLog::open_file() {
-    // Not blocking, so that a pipe which nobody reads is refused and not waited for.
+    // Non-blocking, so that a pipe without a reader is refused instead of waited for.
     const int file = ::open(
         path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) return system_error("can't be opened", errno);
@@ -75,7 +75,7 @@ Result<void> AuditLog::append(std::string_view text) {
     return {};
 }
 
-/// FILE becomes FILE.1, FILE.1 becomes FILE.2, and so on; the oldest goes.
+/// FILE becomes FILE.1, FILE.1 becomes FILE.2, and so on; the oldest is removed.
 Result<void> AuditLog::rotate() {
     for (unsigned number = limits_.kept; number > 0; --number) {
         const std::string from = number == 1 ? path_.string() : numbered(path_, number - 1);

@@ -78,7 +78,7 @@ void Background::failed(const std::string& text) { tell(kFailed, text); }
 
 void Background::tell(char outcome, const std::string& text) {
     const std::string whole = outcome + text;
-    // If the parent is gone there is nobody to tell.
+    // If the parent is gone, no one is left to tell.
     std::ignore = ::write(ready_, whole.data(), whole.size());
     ::close(ready_);
     ready_ = -1;

@@ -20,7 +20,7 @@ std::string_view name_of(const json::value& entry) {
                                                 : std::string_view();
 }
 
-/// In the place of the entry with the same name, or at the end.
+/// Replaces the entry with the same name, or appends it.
 Result<void> put(json::object& config, std::string_view list, const json::value& entry) {
     json::value& entries = config[list];
     if (entries.is_null()) entries.emplace_array();

@@ -58,7 +58,7 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
     return cluster;
 }
 
-/// A store that was written by another version of this program has its definitions.
+/// A store that was written by another version of this program has that version's definitions.
 Task<Result<void>> LocalCluster::define(json::value definition) {
     const std::string name(definition.at("metadata").at("name").get_string());
     auto posted = co_await client_.create(kube::types::kCustomResourceDefinitions, {}, definition);
@@ -71,7 +71,7 @@ Task<Result<void>> LocalCluster::define(json::value definition) {
     co_return Result<void>();
 }
 
-/// A role of an earlier version gets the kinds of this one, unless it says that it wants none.
+/// A role of an earlier version gets the kinds of this one, unless it opts out.
 Task<Result<void>> LocalCluster::allow(json::value role) {
     const std::string name(role.at("metadata").at("name").get_string());
     auto posted = co_await client_.create(kClusterRoles, {}, role);

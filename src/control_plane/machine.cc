@@ -61,7 +61,7 @@ class RealMachine final : public Machine {
 }  // namespace
 
 std::string own_program() {
-    // Of a file that was replaced while it ran the new one has the name.
+    // The link of a program whose file was replaced while it ran ends with this.
     static constexpr std::string_view kReplaced = " (deleted)";
     std::error_code error;
     std::string path = std::filesystem::read_symlink("/proc/self/exe", error).string();

@@ -40,7 +40,7 @@ std::optional<double> open_descriptors() {
          at.increment(error))
         ++count;
     if (error) return std::nullopt;
-    return count - 1;  // the one that looks
+    return count - 1;  // without the one that reads the directory
 }
 
 }  // namespace

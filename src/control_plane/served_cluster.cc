@@ -34,7 +34,7 @@ std::uint16_t port_of(std::string_view address) {
     return port;
 }
 
-/// What /metrics says of this process, its sockets and its audit log, if there is one.
+/// The metrics of this process, its sockets and its audit log, if there is one.
 std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
                                                     const AuditLog* audit) {
     return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
@@ -58,7 +58,7 @@ Result<std::unique_ptr<net::Listener>> listen_at(asio::any_io_executor executor,
 
 }  // namespace
 
-/// In the order in which they are made.
+/// In the order of construction.
 struct ServedCluster::Parts {
     Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
           Credentials shown, std::unique_ptr<net::TlsServerContext> context,
@@ -99,7 +99,7 @@ struct ServedCluster::Parts {
     WebhookClient webhooks;
     std::optional<apiserver_http::HttpFront> front;
     net::HttpServer server;
-    /// For the pods alone: they neither take connections away from others, nor have certificates.
+    /// Only for pods: they neither take connections away from others, nor have certificates.
     apiserver_http::HttpFront front_for_pods;
     net::HttpServer server_for_pods;
 };

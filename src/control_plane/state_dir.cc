@@ -26,7 +26,7 @@ Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
     for (;;) {
         const std::string path = path_below(parent, kStateDirPrefix, rng);
         if (std::error_code error; std::filesystem::exists(path, error)) continue;
-        // First, so that no kill comes between. Nobody can guess the name.
+        // First, so that a kill can't come in between. The name can't be guessed.
         TRY_VOID(cleanup.remove_directory(path));
         if (::mkdir(path.c_str(), 0700) < 0) return no_directory(parent, errno);
         const int lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -38,7 +38,7 @@ Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
             TRY_VOID(cleanup.hold(lock));
             return made;
         }
-        // Somebody who cleans up took it for a leftover before it was locked.
+        // A clean-up took it for a leftover before it was locked.
         if (lock >= 0) ::close(lock);
     }
 }

@@ -59,7 +59,8 @@ Result<void> write_all(int fd, std::string_view text, const std::string& path) {
     return {};
 }
 
-/// What a daemon wrote into its lock. A daemon that has just taken it has not written yet.
+/// The content that a daemon wrote to its lock. A daemon that has just taken it has not written
+/// yet.
 Daemon parse_daemon(std::string_view text) {
     boost::system::error_code failed;
     const json::value value = json::parse(text, failed);
@@ -131,7 +132,7 @@ Result<void> StateHome::announce(const Daemon& daemon) const {
     const std::string path = (path_ / kLockFile).string();
     const std::string text =
         json::serialize(json::object{{"pid", daemon.pid}, {"address", daemon.address}}) + "\n";
-    // In one write, so that who reads meanwhile sees the one text or the other.
+    // In one write, so that a concurrent reader sees either text.
     if (::pwrite(lock_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
         ::ftruncate(lock_, static_cast<off_t>(text.size())) < 0)
         return system_error("writing " + path, errno);
@@ -167,7 +168,7 @@ Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path) {
     const File lock(name, O_RDONLY);
     if (!lock && (errno == ENOENT || errno == ENOTDIR)) return std::optional<Daemon>();
     if (!lock) return system_error("opening " + name.string(), errno);
-    // Shared, so that two who look do not take each other for a daemon.
+    // Shared, so that two readers do not take each other for a daemon.
     if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return std::optional<Daemon>();
     if (errno != EWOULDBLOCK) return system_error("looking at the lock " + name.string(), errno);
     TRY(const std::string text, read_all(lock.get(), name.string()));

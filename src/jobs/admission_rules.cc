@@ -7,10 +7,10 @@
 #include "jobs/kind.h"
 #include "kube/values/name_syntax.h"
 
-// The rules of validate.cc in CEL, for a server that refuses a job before it is stored. Each holds
-// of every job that validate() accepts: keys in any spelling, fields that are not written, defaults
-// that are filled in later. What needs more than CEL has (the length of TF_CONFIG, quantities) is
-// left to the operator.
+// The rules of validate.cc in CEL, for a server that refuses a job before it is stored. Each is
+// true for every job that validate() accepts: keys in any spelling, fields that are not written,
+// defaults that are filled in later. Rules that CEL can't express (the length of TF_CONFIG,
+// quantities) are left to the operator.
 
 namespace muster::jobs {
 namespace {
@@ -24,7 +24,7 @@ std::string list_of(const std::vector<std::string>& texts) {
     return fmt::format("[{}]", fmt::join(all, ", "));
 }
 
-/// `what` of every replica type in the job that is this one, `t` being its key.
+/// `what`, for every replica type in the job that is this one; `t` is its key.
 std::string of_type(const ReplicaType& type, std::string_view what) {
     return fmt::format("variables.replicas.all(t, t.lowerAscii() != '{}' || {})", type.lower(),
                        what);
@@ -43,7 +43,7 @@ AdmissionRule name_length() {
                                    kube::kMaxLabelName)};
 }
 
-/// Of the pod with the largest index.
+/// For the pod with the largest index.
 AdmissionRule pod_name_length(const JobKind& kind, const ReplicaType& type) {
     std::string suffix = replica_name(kind, "", {type.name, 0});
     std::string length = fmt::format("size(object.metadata.name) + {}", suffix.size());
@@ -88,7 +88,7 @@ AdmissionRule distinct_types(const std::string& path) {
                 "{}: one replica type is there in two spellings; keep one of them", path)};
 }
 
-/// What data says about one type.
+/// The rules that follow from the data of one type.
 void add_type_rules(const JobKind& kind, const ReplicaType& type, const std::string& path,
                     std::vector<AdmissionRule>& rules) {
     if (type.required)
@@ -144,7 +144,7 @@ AdmissionRule images(const std::string& path) {
             .message = fmt::format("{}: a container has no image", path)};
 }
 
-/// What may not change while a job exists; `oldObject` is null when it is created.
+/// Fields that may not change while a job exists; `oldObject` is null when it is created.
 std::vector<AdmissionRule> update_rules() {
     const auto was = [](std::string_view field) {
         return fmt::format("oldObject.spec.?runPolicy.?{}.orValue('')", field);
@@ -171,7 +171,7 @@ std::vector<AdmissionRule> update_rules() {
          .message = "spec.runPolicy.schedulingPolicy.queue: can't change while the job exists"}};
 }
 
-/// Of one version, whatever the others say.
+/// The rules of one version, whatever the others' are.
 std::vector<AdmissionRule> rules_of(const JobKind& kind) {
     const std::string path = "spec." + kind.replicas_field;
     std::vector<std::string> type_names;
@@ -194,7 +194,7 @@ std::vector<AdmissionRule> rules_of(const JobKind& kind) {
 }  // namespace
 
 std::vector<AdmissionRule> admission_rules(std::span<const JobKind* const> versions) {
-    // By mark, since one that several versions have is one convention.
+    // By mark, since several versions may share a convention.
     std::map<std::string, std::vector<AdmissionRule>> by_mark;
     for (const JobKind* kind : versions) by_mark.try_emplace(kind->version_mark, rules_of(*kind));
     std::vector<AdmissionRule> all;

@@ -44,8 +44,8 @@ bool same_port(const kube::ServicePort& a, const kube::ContainerPort& b) {
     return a.port == b.container_port && protocol(a.protocol) == protocol(b.protocol);
 }
 
-/// What a service allows: each number once per protocol, and when there are several, all of them
-/// with names that differ.
+/// The ports that a service allows: each number once for each protocol, and if there are several,
+/// all with different names.
 std::vector<kube::ServicePort> service_ports(const std::vector<kube::ContainerPort>& ports) {
     std::vector<kube::ServicePort> result;
     for (const kube::ContainerPort& port : ports) {
@@ -145,8 +145,8 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
     if (restart_history.generation > 0)
         pod.metadata.annotations[std::string(kube::kGenerationAnnotation)] =
             std::to_string(restart_history.generation);
-    // With ExitCode it is the operator that looks at the code and decides; a group restart is the
-    // operator's too, and a container restarted in place would escape it.
+    // With ExitCode the operator looks at the code and decides; the operator also handles a group
+    // restart, which a container restarted in place would escape.
     const bool ours = spec->restart_policy == "ExitCode" ||
                       job.restarts_all(*job.kind->replica_type(replica.type));
     pod.spec.restart_policy = ours ? "Never" : spec->restart_policy;
@@ -205,8 +205,8 @@ Result<kube::Service> build_service(const Job& job, const ReplicaId& replica) {
     service.metadata.labels = replica_labels(job, replica, false);
     service.spec.cluster_ip = "None";
     service.spec.selector = service.metadata.labels;
-    // Replicas look each other up while they start, before any of them is ready: a master that
-    // waits for its workers would otherwise never be found by them.
+    // Replicas look each other up while they start, before any of them is ready: otherwise workers
+    // would never find a master that waits for them.
     service.spec.publish_not_ready_addresses = true;
     service.spec.ports = service_ports(container->ports);
     return service;

@@ -16,7 +16,7 @@ namespace muster::jobs {
 namespace {
 
 constexpr std::string_view kGroup = "kubeflow.org/";
-/// What an API server takes as all annotations of an object.
+/// An API server's limit for all annotations of an object.
 constexpr std::size_t kMostAnnotations = 256 * 1024;
 
 const std::vector<Converter>& converters() {
@@ -30,7 +30,8 @@ const std::vector<Converter>& converters() {
 
 std::string full(std::string_view version) { return std::string(kGroup) + std::string(version); }
 
-/// One step: between an old version and the one that it is read as, or between two served ones.
+/// One step: between an old version and the served one that it is read as, or between two served
+/// ones.
 struct Step {
     const Converter* converter = nullptr;  ///< null: between two served ones
     bool down = false;
@@ -61,7 +62,7 @@ std::vector<Step> steps_between(std::string_view kind, const std::string& from,
     return steps;
 }
 
-/// Versions that have all fields in common: one of them says in which version the job was written.
+/// Versions that have all fields in common: a field says in which version the job was written.
 void mark(const Step& step, std::string_view kind, json::object& spec, ConversionNotes& notes) {
     const JobKind* from = find_kind(step.from, kind);
     const JobKind* to = find_kind(step.to, kind);
@@ -87,7 +88,7 @@ void mark(const Step& step, std::string_view kind, json::object& spec, Conversio
 
 // --- the annotation
 
-/// What was kept per version, out of the object.
+/// Takes out of the object what was kept for each version.
 json::object take_kept(json::object& object) {
     json::value* metadata = object.if_contains("metadata");
     json::object* fields = metadata == nullptr ? nullptr : metadata->if_object();
@@ -98,7 +99,7 @@ json::object take_kept(json::object& object) {
     if (written == nullptr || !written->is_string()) return {};
     json::error_code failed;
     const json::value kept = json::parse(written->get_string(), failed, {}, {.max_depth = 250});
-    // Somebody else's, then.
+    // It was written by another program, then.
     if (failed || !kept.is_object()) return {};
     annotations->stable_erase(annotations::kConvertedFrom);
     if (annotations->empty()) fields->stable_erase("annotations");
@@ -106,13 +107,13 @@ json::object take_kept(json::object& object) {
     return kept.get_object();
 }
 
-/// The field, made where there is none; null where there is something else.
+/// The field, created if it is missing; null if it is something else.
 json::object* object_in(json::object& parent, std::string_view key) {
     return parent.emplace(key, json::object()).first->value().if_object();
 }
 
-/// Takes away metadata and annotations that hold nothing, since what is kept makes them anew and
-/// leaves none behind. That they were there is part of the way back.
+/// Removes empty metadata and annotations, since the kept data create them again and leave none
+/// behind. The fact that they existed is part of the kept data.
 void drop_empty(json::object& object, std::string_view key) {
     const json::value* held = object.if_contains(key);
     if (held == nullptr) return;
@@ -126,8 +127,8 @@ void drop_empty_metadata(json::object& object) {
     drop_empty(object, "metadata");
 }
 
-/// False when there is too much of it. An object whose metadata are none is refused by the check,
-/// and keeps nothing.
+/// False if it is too large. The check refuses an object with invalid metadata, which keeps
+/// nothing.
 bool put_kept(const json::object& kept, json::object& object) {
     if (kept.empty()) return true;
     json::object* metadata = object_in(object, "metadata");
@@ -152,7 +153,7 @@ void rewrite(const Step& step, std::string_view kind, json::object& object,
 
 Step reversed(const Step& step) { return {step.converter, !step.down, step.to, step.from}; }
 
-/// False after a problem was noted; the object is as far as it came.
+/// False after a problem was noted; the object is then partly converted.
 bool take_step(const Step& step, std::string_view kind, json::object& object,
                ConversionNotes& notes) {
     json::object kept = take_kept(object);
@@ -236,7 +237,7 @@ Conversion convert(const json::value& object, std::string_view api_version) {
     for (const Step& step : steps_between(kind, from, std::string(api_version))) {
         ConversionNotes notes(step.from, step.to);
         const bool good = take_step(step, kind, made, notes);
-        // What the steps before did has its place in the given object.
+        // The changes of earlier steps refer to the given object.
         for (Cause& change : notes.changes) {
             change.field = origin_of(done.origins, change.field);
             done.changes.push_back(std::move(change));
@@ -249,7 +250,7 @@ Conversion convert(const json::value& object, std::string_view api_version) {
         std::vector<Origin> origins;
         for (Origin& origin : notes.origins)
             origins.push_back({std::move(origin.field), origin_of(done.origins, origin.from)});
-        // A later step's places hide those that it rewrote.
+        // The places of a later step hide those that it rewrote.
         std::erase_if(done.origins, [&](const Origin& old) {
             return std::ranges::find(origins, old.field, &Origin::field) != origins.end();
         });

@@ -10,7 +10,8 @@
 namespace muster::jobs {
 namespace {
 
-/// Of `.spec`, with the version's mark as the default of the field that tells versions apart.
+/// The schema of `.spec`, with the version's mark as the default of the field that distinguishes
+/// versions.
 kube::Schema::Ptr marked_spec(const JobKind& kind) {
     if (kind.version_field.empty()) return kind.spec_schema;
     auto spec = std::make_shared<kube::Schema>(*kind.spec_schema);

@@ -18,9 +18,9 @@ bool is_missing_or_unreadable(const Cause& cause) {
     return cause.reason == "FieldValueTypeInvalid" || cause.reason == "FieldValueRequired";
 }
 
-/// One list from three views of the same object. Where two speak of one field, the rules say it in
-/// the terms of a job and win, unless the value could not even be read; a rule that stumbles over
-/// something that is missing because a part above it could not be read is left out.
+/// Merges three views of the same object. If two of them are about the same field, the rules
+/// express it in the terms of a job and win, unless the value could not even be read; a rule that
+/// fails because a part above it could not be read is left out.
 std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unread,
                          std::vector<Cause> rules) {
     std::erase_if(structural, [&](const Cause& cause) {
@@ -35,7 +35,7 @@ std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unrea
     });
     std::erase_if(structural, [&](const Cause& cause) {
         return std::ranges::any_of(rules, [&](const Cause& rule) {
-            // The schema means the whole item of a keyed list, the rule its key.
+            // The schema names the whole item of a keyed list, the rule its key.
             return cause.field == rule.field ||
                    (cause.reason == "FieldValueDuplicate" && rule.reason == cause.reason &&
                     is_above(cause.field, rule.field));
@@ -47,7 +47,7 @@ std::vector<Cause> merge(std::vector<Cause> structural, std::vector<Cause> unrea
 
 Review look(const JobKind& kind, const json::value& object, const Platform& platform) {
     std::vector<Cause> structural = kube::validate(*object_schema(kind), object);
-    // The status is ours to write; what a manifest brings along is not held against it.
+    // We write the status; one in a manifest is not an error.
     std::erase_if(structural, [](const Cause& cause) {
         return cause.field == "status" || is_above("status", cause.field);
     });
@@ -63,7 +63,7 @@ Review look(const JobKind& kind, const json::value& object, const Platform& plat
 Review review(const JobKind& kind, const json::value& object, const Platform& platform) {
     Review review = look(kind, object, platform);
     review.warnings = warnings(review.job);
-    // What is refused needs no advice.
+    // Refused fields need no advice.
     std::erase_if(review.warnings, [&](const Cause& warning) {
         return std::ranges::find(review.problems, warning.field, &Cause::field) !=
                review.problems.end();

@@ -54,10 +54,10 @@ static FieldNotes field_notes(const MpiJobSpec*) {
 
 namespace {
 
-constexpr std::int32_t kBackoffLimit = 6;  ///< of the batch Job that v2beta1's launcher was
+constexpr std::int32_t kBackoffLimit = 6;  ///< of the batch Job that was v2beta1's launcher
 const std::string kLauncherName(kMpiLauncher);
 
-/// A GPU among its limits says that the launcher is to compute, too (v1).
+/// A GPU in its limits means that the launcher computes too (v1).
 bool has_gpu(const ReplicaSpec& launcher) {
     for (const kube::Container& container : launcher.template_.spec.containers)
         for (const auto& [name, quantity] : container.resources.limits)
@@ -70,8 +70,8 @@ MpiImplementation implementation_of(std::string_view name) {
     return name == "MPICH" ? MpiImplementation::kMpich : MpiImplementation::kOpenMpi;
 }
 
-/// Fields that older versions had beside the run policy count where it has none. The spec keeps the
-/// run policy as it was written.
+/// Fields that older versions had beside the run policy count if the run policy lacks them. The
+/// spec keeps the run policy as it was written.
 void take_from_above(Job& job) {
     auto& spec = spec_of<MpiJobSpec>(job);
     RunPolicy& policy = job.run_policy;
@@ -122,7 +122,7 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
          .default_restart_policy = second ? "OnFailure" : "",
          .restart_policies = policies,
          .had_batch_job = second},
-        // mpirun ends when a daemon of its own does, and ranks that ran don't come back into it.
+        // mpirun ends when one of its daemons does, and ranks that ran can't rejoin it.
         {.name = std::string(kMpiWorker),
          .default_replicas = 0,
          .restart_policies = policies,

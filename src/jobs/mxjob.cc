@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kConfig = "MX_CONFIG";
 constexpr std::string_view kTrain = "MXTrain";
 constexpr std::string_view kTune = "MXTune";
-/// Of a pod template: which device the tuner's server of this type is for.
+/// In a pod template: the device that the tuner's server of this type is for.
 constexpr const char* kTunerKey = "tuner-server-key";
 
 enum Type : std::uint8_t { kScheduler, kServer, kWorker, kTunerTracker, kTunerServer, kTuner };
@@ -30,7 +30,7 @@ struct MXJobSpec {
     RunPolicy run_policy;
     std::string job_mode;
     std::map<std::string, ReplicaSpec> mx_replica_specs;
-    /// Not of the manifest: the part of MX_CONFIG that all replicas carry, made once with the
+    /// Not from the manifest: the part of MX_CONFIG that all replicas share, made once with the
     /// defaults.
     std::string shared;
 };
@@ -52,7 +52,7 @@ FieldNotes field_notes(const MXJobSpec*) {
 
 bool has(const Job& job, Type type) { return job.replica(name_of(type)) != nullptr; }
 
-/// Both parts of MX_CONFIG that are the same in all replicas, keys in alphabetical order as Go
+/// Both parts of MX_CONFIG that are the same in all replicas, with keys in alphabetical order as Go
 /// writes them.
 std::string shared_part(const Job& job) {
     json::object cluster;
@@ -82,7 +82,7 @@ std::string shared_part(const Job& job) {
     return fmt::format(R"("cluster":{{{}}},"labels":{{{}}})", sorted(cluster), sorted(labels));
 }
 
-/// pkg/controller.v1/mxnet/mxnet.go. BytePS wants DMLC_WORKER_ID.
+/// pkg/controller.v1/mxnet/mxnet.go. BytePS needs DMLC_WORKER_ID.
 Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const std::string role = lower_case(replica.type);
     std::int32_t root_port = 0;
@@ -137,7 +137,7 @@ std::vector<Cause> warn(const Job&) {
                        "v1.9; it still runs here")};
 }
 
-/// Upstream reads no jobMode, so that a job which tunes neither runs nor succeeds; here its Tuner
+/// Upstream does not read jobMode, so that a tuning job neither runs nor succeeds; here its Tuner
 /// decides.
 SuccessPolicy decide(const Job& job) {
     if (spec_of<MXJobSpec>(job).job_mode == kTune && has(job, kTuner)) return {.type = kTuner};
@@ -153,8 +153,8 @@ JobKind mxjob() {
     for (const Type type : {kScheduler, kServer, kWorker, kTunerTracker, kTunerServer, kTuner})
         kind.replica_types.push_back({.name = name_of(type)});
     kind.replica_types[kScheduler].only_replicas = 1;
-    // The scheduler numbers the others once, and those that are left wait for the one that is gone.
-    // Those of a search ask each other anew and can be started one by one.
+    // The scheduler numbers the others once, and the remaining ones would wait for one that is
+    // gone. Those of a search ask each other again and can be restarted one by one.
     for (const Type type : {kScheduler, kServer, kWorker})
         kind.replica_types[type].restarts_all = true;
     kind.container_name = "mxnet";

@@ -20,8 +20,8 @@ json::object owned_object_manifest(const Job& job, const OwnedObject& owned_obje
     return object;
 }
 
-/// The label that says whose controller it is belongs to replicas alone: the engine takes whatever
-/// carries it for one.
+/// Only replicas have the label of the controller's name: the engine takes everything with that
+/// label for a replica.
 std::string owned_objects_selector() {
     return fmt::format("{},!{}", labels::kJobName, labels::kOperatorName);
 }

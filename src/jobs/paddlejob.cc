@@ -76,9 +76,9 @@ std::vector<Cause> warn(const Job& job) {
                         "the number of workers stays as written")};
 }
 
-/// pkg/controller.v1/paddlepaddle/envvar.go. Where the rendezvous is depends on who meets: the
-/// servers' first where there are servers, the first worker otherwise. That replica itself gets its
-/// own address, as its name may not resolve there yet.
+/// pkg/controller.v1/paddlepaddle/envvar.go. The rendezvous is at the first server if there are
+/// servers, else at the first worker. That replica itself gets its own address, as its name may not
+/// resolve there yet.
 Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const std::string_view host = has_master(job) ? kMaster : kWorker;
     TRY(const std::int32_t port, port_of(job, host));
@@ -114,7 +114,7 @@ JobKind paddlejob() {
     kind.resource = {
         .group = "kubeflow.org", .version = "v1", .plural = "paddlejobs", .kind = "PaddleJob"};
     kind.replicas_field = "paddleReplicaSpecs";
-    // paddle.distributed.launch gathers all pods once: one that starts again waits for peers that
+    // paddle.distributed.launch gathers all pods once: a pod that starts again waits for peers that
     // don't come, and they wait for it.
     kind.replica_types = {{.name = std::string(kMaster), .restarts_all = true},
                           {.name = std::string(kWorker), .restarts_all = true}};

@@ -112,7 +112,7 @@ void set_defaults(Job& job) {
 
 // --- rules
 
-/// The number that is written, if it is one: what upstream's WORLD_SIZE multiplies with.
+/// The value if it is a number: what upstream's WORLD_SIZE multiplies by.
 std::optional<std::int32_t> number(const std::optional<std::string>& text) {
     if (!text) return std::nullopt;
     const std::string_view digits =
@@ -213,8 +213,8 @@ Result<void> add_elastic(const Job& job, const ElasticPolicy& elastic, Variables
 }
 
 /// pkg/controller.v1/pytorch/{envvar,elastic}.go. RANK counts pods and WORLD_SIZE counts processes,
-/// as upstream has it: with several processes per pod only torchrun makes sense of them (issues
-/// 1790, 1836).
+/// as upstream does: with several processes in a pod only torchrun can use them (issues 1790,
+/// 1836).
 Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const auto& spec = spec_of<PyTorchJobSpec>(job);
     const std::int32_t pods = job.total_replicas();
@@ -251,7 +251,7 @@ bool is_master_role(const Job& job, const ReplicaId& replica) {
                            : replica.type == kWorker && replica.index == 0;
 }
 
-/// The master decides if there is one, the workers otherwise; the first of an elastic job's workers
+/// The master decides if there is one, otherwise the workers; in an elastic job the first worker
 /// that succeeds is enough.
 SuccessPolicy decide(const Job& job) {
     if (has_master(job)) return {.type = 0};

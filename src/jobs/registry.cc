@@ -1,8 +1,8 @@
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
 
-// One line for each kind, in the order of their names, of a resource with versions the stored one
-// first; its file defines `JobKind <name>()`.
+// One line for each kind, in the order of their names; for a resource with versions the stored one
+// first. Its file defines `JobKind <name>()`.
 // clang-format off: one a line
 #define MUSTER_JOB_KINDS(KIND) \
     KIND(jaxjob)               \

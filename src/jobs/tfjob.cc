@@ -26,8 +26,8 @@ struct TFJobSpec {
     std::string success_policy;
     std::map<std::string, ReplicaSpec> tf_replica_specs;
     std::optional<bool> enable_dynamic_worker;
-    /// Not of the manifest: the part of TF_CONFIG that all replicas carry, made once with the
-    /// defaults. Of a job with dynamic workers that is the list of its parameter servers.
+    /// Not from the manifest: the part of TF_CONFIG that all replicas share, made once with the
+    /// defaults. For a job with dynamic workers that is the list of its parameter servers.
     std::string shared;
 };
 BOOST_DESCRIBE_STRUCT(TFJobSpec, (),
@@ -71,7 +71,7 @@ std::string endpoints(const Job& job, Type type) {
     return list + "]";
 }
 
-/// The servers that train together. An evaluator is none of them: TensorFlow's own documentation
+/// The servers that train together. An evaluator is not one of them: TensorFlow's own documentation
 /// keeps it out of the cluster (upstream lists it).
 std::string cluster(const Job& job) {
     std::string text = "{";
@@ -87,8 +87,8 @@ std::string shared_part(const Job& job) {
     return has(job, kPs) ? endpoints(job, kPs) : "null";
 }
 
-/// What a replica of a job with dynamic workers knows (upstream's sparse form): a worker itself and
-/// all parameter servers, a parameter server itself, the others nobody.
+/// What a replica of a job with dynamic workers knows (upstream's sparse form): a worker knows
+/// itself and all parameter servers, a parameter server only itself, the others nothing.
 std::string sparse_cluster(const Job& job, const ReplicaId& replica) {
     auto own = [&](Type type) {
         return endpoint(job, type, replica.index, port_or_default(job, name_of(type)));
@@ -110,7 +110,7 @@ std::string config(const Job& job, const ReplicaId& replica) {
                        spec_of<TFJobSpec>(job).shared, task);
 }
 
-/// pkg/controller.v1/tensorflow/tensorflow.go. A job of one replica is not distributed and gets
+/// pkg/controller.v1/tensorflow/tensorflow.go. A job with one replica is not distributed and gets
 /// nothing.
 Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     Variables variables;

@@ -27,7 +27,8 @@ void check_choice(Causes& causes, const std::string& field, const std::string& v
                                          did_you_mean(value, allowed), one_of(allowed))));
 }
 
-/// The longest name that a pod or service of this job would have under `name`; "" without replicas.
+/// The longest name that a pod or service of this job would have if it were called `name`; ""
+/// without replicas.
 std::string longest_name(const Job& job, const std::string& name) {
     Job named;
     named.kind = job.kind;

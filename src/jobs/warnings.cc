@@ -11,7 +11,7 @@
 namespace muster::jobs {
 namespace {
 
-/// A field of the scheduling policy, and who reads it.
+/// A field of the scheduling policy, and which scheduler reads it.
 struct PolicyField {
     std::string_view name;
     bool (*is_set)(const SchedulingPolicy&);
@@ -83,7 +83,7 @@ void check_scheduling_policy(const Job& job, std::vector<Cause>& found) {
     }
 }
 
-/// A job of somebody else's is kept and shown, and that is all.
+/// A job of another controller is stored and shown, but nothing else is done.
 void check_controller(const Job& job, std::vector<Cause>& found) {
     const std::string& controller = job.run_policy.managed_by;
     if (is_ours(*job.kind, controller)) return;
@@ -145,8 +145,8 @@ class TemplateWarnings {
                                          "pods are created in the job's namespace"));
     }
 
-    /// On one machine such pods are Pending without a word. On a cluster they go their own way
-    /// where the others of the job go with a gang.
+    /// On one machine such pods silently stay Pending. On a cluster they are scheduled separately
+    /// from the job's gang.
     void check_scheduler() {
         const std::string& scheduler = spec_.template_.spec.scheduler_name;
         const std::string field = path_ + ".spec.schedulerName";

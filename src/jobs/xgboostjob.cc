@@ -4,7 +4,7 @@
 #include "jobs/internal/variables.h"
 
 // XGBoostJob, kubeflow.org/v1 (training-operator v1.9: pkg/apis/kubeflow.org/v1/xgboost_*.go,
-// pkg/controller.v1/xgboost, pkg/webhooks/xgboost). LightGBM runs under it too, by WORKER_ADDRS.
+// pkg/controller.v1/xgboost, pkg/webhooks/xgboost). LightGBM also runs under it, by WORKER_ADDRS.
 
 namespace muster::jobs {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::string_view kAddresses = "WORKER_ADDRS";
 struct XGBoostJobSpec {
     RunPolicy run_policy;
     std::map<std::string, ReplicaSpec> xgb_replica_specs;
-    /// Not of the manifest: what every replica carries, made once with the defaults.
+    /// Not from the manifest: what every replica has, made once with the defaults.
     std::string worker_addresses;
 };
 BOOST_DESCRIBE_STRUCT(XGBoostJobSpec, (), (run_policy, xgb_replica_specs))
@@ -73,8 +73,8 @@ JobKind xgboostjob() {
     kind.resource = {
         .group = "kubeflow.org", .version = "v1", .plural = "xgboostjobs", .kind = "XGBoostJob"};
     kind.replicas_field = "xgbReplicaSpecs";
-    // A ring of all-reduce has no place for one that comes later. Its ranks notice that a peer is
-    // gone by time-outs of a minute and more.
+    // A ring of all-reduce has no place for a latecomer. Its ranks notice the loss of a peer by
+    // time-outs of a minute and more.
     kind.replica_types = {
         {.name = std::string(kMaster), .only_replicas = 1, .required = true, .restarts_all = true},
         {.name = std::string(kWorker), .restarts_all = true}};

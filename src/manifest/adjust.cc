@@ -72,7 +72,7 @@ std::optional<std::size_t> as_index(std::string_view text) {
     return index;
 }
 
-/// The slot that the path names, made where it is missing; a reason where it can't be.
+/// The slot that the path names, created if it is missing; a reason if that is impossible.
 Result<json::value*> slot_at(json::value& root, const std::vector<Segment>& segments) {
     json::value* at = &root;
     std::string walked;
@@ -108,8 +108,8 @@ Result<json::value> typed_value(const std::string& text) {
     return parsed.value;
 }
 
-/// True where the schema wants text: `--set spec.nprocPerNode=2` then means "2", which a shell user
-/// could hardly quote twice.
+/// Whether the schema wants a string: `--set spec.nprocPerNode=2` then means "2", which a shell
+/// user could hardly quote twice.
 bool wants_text(const kube::Schema* schema, const std::vector<Segment>& segments) {
     for (const Segment& segment : segments) {
         if (schema == nullptr) return false;

@@ -124,7 +124,8 @@ class DocumentCheck {
         checked.job = std::move(review.job);
     }
 
-    /// What the API would refuse in the job's pods each time that the operator tries to make them.
+    /// What the API would refuse in the job's pods each time that the operator tries to create
+    /// them.
     void check_pods(jobs::Job job) {
         job.metadata.uid = "given when it is created";
         json::error_code missing;
@@ -145,7 +146,7 @@ class DocumentCheck {
         }
     }
 
-    /// The rest of a pod's metadata is made, not copied.
+    /// The rest of a pod's metadata is generated, not copied.
     static bool is_of_template(std::string_view field) {
         return field.starts_with("spec") || field.starts_with("metadata.labels") ||
                field.starts_with("metadata.annotations") ||

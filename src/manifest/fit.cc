@@ -40,7 +40,7 @@ class Fitter {
         return sum;
     }
 
-    /// Writes scaled requests, also where only limits were written.
+    /// Writes scaled requests, even if only limits were written.
     void scale(double factor) {
         for (CheckedObject& object : objects_) {
             for (const PodSpecRef& pod : pod_specs(object.document))

@@ -18,7 +18,7 @@ std::string text_of(const Document& document, std::string_view key) {
     return object == nullptr ? std::string() : std::string(kube::string_at(*object, key));
 }
 
-/// Converts it, or says why it can't be: true for the former.
+/// Converts it, or reports why that is impossible; true for the former.
 bool convert_in_place(Document& document, const std::string& api_version,
                       std::vector<Problem>& problems) {
     jobs::Conversion done = jobs::convert(document.object, api_version);
@@ -32,7 +32,7 @@ bool convert_in_place(Document& document, const std::string& api_version,
     return true;
 }
 
-/// "pytorchjob", "PyTorchJobs" and "PyTorchJob" are one.
+/// "pytorchjob", "PyTorchJobs" and "PyTorchJob" mean the same.
 bool is_called(const std::string& kind, const std::string& word) {
     const std::string lower = lower_case(kind);
     return word.empty() || lower_case(word) == lower || lower_case(word) == lower + "s";

@@ -7,7 +7,7 @@ namespace muster::manifest {
 namespace {
 
 Result<void> plan_job(const jobs::Job& job, std::vector<json::value>& planned) {
-    // As they are before a pod runs, and without what is made by chance.
+    // As they are before any pod runs, and without random parts.
     if (job.kind->owned_objects)
         for (const jobs::OwnedObject& owned_object : job.kind->owned_objects(job, {}))
             planned.push_back(jobs::owned_object_manifest(job, owned_object));

@@ -12,7 +12,7 @@ namespace muster::manifest {
 
 namespace {
 
-/// At most this much is read of a file before it is refused for its size.
+/// How much is read of a file before it is refused for its size.
 constexpr std::size_t kReadLimit = 64 * kMaxManifestBytes;
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace muster::net {
 
 namespace {
 
-/// One direction. Both ends share it, and either may go first.
+/// One direction. Both ends share it, and either may be destroyed first.
 struct Pipe {
     Pipe(const asio::any_io_executor& executor, std::size_t size)
         : capacity(size), changed(executor) {}

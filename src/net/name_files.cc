@@ -26,7 +26,7 @@ Error unknown(std::string_view why) {
 
 Result<Channel> open_channel(const NameFiles& files) {
     std::string path = files.resolv_conf;
-    std::string lookups = "fb";  // the file of hosts, then DNS, whatever nsswitch.conf says
+    std::string lookups = "fb";  // the hosts file, then DNS, whatever nsswitch.conf says
     ares_options options{};
     options.resolvconf_path = path.data();
     options.lookups = lookups.data();
@@ -72,7 +72,7 @@ void take_answer(void* into, int status, int /*timeouts*/, ares_addrinfo* found)
     ares_freeaddrinfo(found);
 }
 
-/// Until one of its sockets is ready, or one of its own times has come.
+/// Until one of its sockets is ready, or one of its own deadlines has passed.
 void wait_for(ares_channeldata* channel, Duration at_most) {
     std::array<ares_socket_t, ARES_GETSOCK_MAXNUM> sockets{};
     const int ready_for = ares_getsock(channel, sockets.data(), ARES_GETSOCK_MAXNUM);
@@ -88,18 +88,19 @@ void wait_for(ares_channeldata* channel, Duration at_most) {
     timeval own{};
     const timeval* rest = ares_timeout(channel, &limit, &own);
     const auto wait = static_cast<int>(rest->tv_sec * 1000 + (rest->tv_usec + 999) / 1000);
-    (void)::poll(polled.data(), polled.size(), wait);  // what failed is asked for again
+    (void)::poll(polled.data(), polled.size(), wait);  // a failed poll is repeated
     for (const pollfd& one : polled)
         ares_process_fd(channel, (one.revents & ~POLLOUT) != 0 ? one.fd : ARES_SOCKET_BAD,
                         (one.revents & ~POLLIN) != 0 ? one.fd : ARES_SOCKET_BAD);
-    ares_process_fd(channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);  // what took too long
+    ares_process_fd(channel, ARES_SOCKET_BAD,
+                    ARES_SOCKET_BAD);  // ends questions that took too long
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> addresses_by_files(const std::string& host,
                                                     const NameFiles& files) {
-    Answer answer;  // outlives the channel, whose end may still write to it
+    Answer answer;  // outlives the channel, whose destruction may still write to it
     TRY(const Channel channel, open_channel(files));
     const RealClock clock;
     const Instant deadline = clock.now() + files.patience;

@@ -37,7 +37,7 @@ Task<Result<std::vector<std::string>>> NameLookup::addresses(std::string host) {
         open = std::make_shared<Question>(tasks_.executor(), host);
         tasks_.spawn("name lookup", ask(open));
     }
-    // Waited for apart from the question itself, so that who waits can be cancelled.
+    // Waited for separately from the question itself, so that each waiting task can be cancelled.
     const std::shared_ptr<Question> question = open;
     while (!question->answer) co_await question->answered.wait();
     co_return *question->answer;

@@ -1,7 +1,7 @@
-// Keep-alive requests a second over loopback, plain and over TLS: one server process, one client
-// process with 32 connections, answers of 1.5 KB. CPU time of the server is what counts: the
-// clients are as cheap as they can be, and on a machine of two cores both are busy. Then what an
-// idle connection holds, after it has served a request.
+// Keep-alive requests per second over loopback, plain and over TLS: one server process, one client
+// process with 32 connections, answers of 1.5 KB. The server's CPU time is what counts: the clients
+// are as cheap as possible, and on a machine of two cores both are busy. Then the memory that an
+// idle connection holds after it has served a request.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -54,7 +54,7 @@ const std::string kRequest =
     "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\nAccept-Encoding: gzip\r\n\r\n";
 
 /// Sends a request and waits for the answer, whose size is that of the first one; `count` times,
-/// and then, with `hold`, for the server's end.
+/// and then, with `hold`, waits until the server ends.
 Task<void> ask(asio::any_io_executor executor, std::uint16_t port, TlsClientContext* tls, int count,
                bool hold) {
     auto stream = must(co_await connect_tcp(executor, "127.0.0.1", port));
@@ -79,7 +79,7 @@ Task<void> ask(asio::any_io_executor executor, std::uint16_t port, TlsClientCont
 
 Task<void> answered() { co_return; }
 
-/// A server, and a process of clients that `connections` of them ask `count` times each.
+/// A server, and a client process whose `connections` connections send `count` requests each.
 class Bench {
   public:
     explicit Bench(bool tls)
@@ -175,7 +175,7 @@ void measure_idle(const char* name, bool tls) {
 
 int main(int argc, char** argv) {
     const int count = argc > 1 ? std::atoi(argv[1]) : 320'000;
-    (void)muster::net::TlsFixture::get();  // before the processes part
+    (void)muster::net::TlsFixture::get();  // before the processes separate
     muster::net::measure_rate("plain", false, count);
     muster::net::measure_rate("tls", true, count);
     muster::net::measure_idle("plain", false);

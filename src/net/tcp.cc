@@ -22,7 +22,7 @@ using asio::ip::tcp;
 /// Connections that wait to be accepted; the kernel lowers it to its own limit.
 constexpr int kBacklog = 4096;
 
-/// Closes what was not handed on.
+/// Closes a socket that was not passed on.
 class OpenSocket {
   public:
     explicit OpenSocket(int fd) : fd_(fd) {}
@@ -45,7 +45,7 @@ Result<tcp::endpoint> parse_endpoint(const std::string& address, std::uint16_t p
     return tcp::endpoint(parsed, port);
 }
 
-/// Which of our codes an errno of bind() or listen() is.
+/// Our code for an errno of bind() or listen().
 Error listen_error(const std::string& what, int why) {
     Error error = system_error(fmt::format("listening at {}", what), why);
     if (why == EADDRINUSE)
@@ -58,7 +58,7 @@ Error listen_error(const std::string& what, int why) {
     return error;
 }
 
-/// The directory of a socket: ours alone to write to, made if it is missing.
+/// The directory of a socket: only we may write to it; made if it is missing.
 Result<void> private_directory(const fs::path& directory) {
     std::error_code error;
     if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
@@ -88,7 +88,7 @@ Result<sockaddr_un> unix_address(const fs::path& path) {
     return address;
 }
 
-/// Removes the file of a listener that is dead; kAlreadyExists if one lives, or if it is not a socket.
+/// Removes the file of a dead listener; kAlreadyExists if one is alive, or if it is not a socket.
 Result<void> remove_stale(const fs::path& path, const sockaddr_un& address) {
     struct stat found{};
     if (::lstat(path.c_str(), &found) != 0) {
@@ -174,7 +174,7 @@ Result<std::unique_ptr<Listener>> listen_unix(asio::any_io_executor executor, fs
     if (socket.get() < 0) return system_error("making a socket", errno);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return listen_error(path.string(), errno);
-    // Nobody can connect before listen(), so the file is ours alone from the first moment.
+    // No one can connect before listen(), so the file is ours alone from the start.
     struct stat made{};
     if (::chmod(path.c_str(), 0600) != 0 || ::lstat(path.c_str(), &made) != 0 ||
         ::listen(socket.get(), kBacklog) != 0) {
@@ -182,7 +182,7 @@ Result<std::unique_ptr<Listener>> listen_unix(asio::any_io_executor executor, fs
         ::unlink(path.c_str());
         return failed;
     }
-    // Another listener may have taken our place meanwhile: its file stays.
+    // Another listener may have taken our place meanwhile: then its file stays.
     auto remove = [path, made] {
         struct stat found{};
         if (::lstat(path.c_str(), &found) == 0 && found.st_ino == made.st_ino &&

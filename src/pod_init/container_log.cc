@@ -81,7 +81,7 @@ Result<void> ContainerLog::append(std::string_view lines) {
 
 void ContainerLog::turn_over() {
     file_.reset();
-    // Readers follow a file by its inode, so renaming loses them nothing.
+    // Readers follow a file by its inode, so they lose nothing by renaming.
     for (std::uint32_t age = limits_.files; age > 1; --age)
         ::renameat(directory_.get(), log_file_name(name_, age - 2).c_str(), directory_.get(),
                    log_file_name(name_, age - 1).c_str());

@@ -345,7 +345,7 @@ Result<bool> send_report(int socket, const Report& report, int flags) {
     out.u32(report.recovery.address);
     out.u32(report.recovery.link_index);
     out.u32(report.recovery.connections);
-    // The first two are never of one report, and the last comes behind the first alone.
+    // The first two never belong to the same report, and the last comes only after the first.
     std::vector<int> fds;
     for (const UniqueFd* fd : {&report.pidfd, &report.terminal, &report.network})
         if (*fd) fds.push_back(fd->get());

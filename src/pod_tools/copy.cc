@@ -33,7 +33,7 @@ class File {
     int fd_;
 };
 
-/// Gone with this object, unless it has got its name.
+/// Removed with this object, unless it has got its final name.
 class Unfinished {
   public:
     explicit Unfinished(std::string path) : path_(std::move(path)) {}

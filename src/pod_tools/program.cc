@@ -28,7 +28,7 @@ int refuse(std::string_view what) {
     return kBadUsage;
 }
 
-/// As it was called, since /proc may not be there.
+/// As it was called, since /proc may be missing.
 std::string own_file() {
     const auto* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
     return path == nullptr ? std::string() : std::string(path);

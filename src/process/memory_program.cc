@@ -38,8 +38,8 @@ Result<UniqueFd> open_memory_program(const char* name, std::span<const char> ima
         if (written < 0) return system_error(fmt::format("writing {} into memory", what), errno);
         rest = rest.subspan(static_cast<std::size_t>(written));
     }
-    // Its pages of this program are not needed again, and come back from the file if they are.
-    // Advice, so that a refusal changes nothing else.
+    // The pages of this program with the image are not needed again, and can be read from the file
+    // if they are. This is advice, so a refusal changes nothing else.
     ::madvise(const_cast<char*>(image.data()), image.size(), MADV_DONTNEED);
     return file;
 }

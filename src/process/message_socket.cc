@@ -48,7 +48,7 @@ Result<Message> receive_message(int socket, int flags) {
     header.msg_controllen = control.size();
     ssize_t size = 0;
     while ((size = ::recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC)) < 0) {
-        // Said once when the other end closed without having read everything; what it sent before
+        // Reported once if the other end closed without having read everything; what it sent before
         // is still to come.
         if (errno == ECONNRESET) continue;
         if (errno == EAGAIN) return Message{.bytes = {}, .fds = {}, .nothing_yet = true};

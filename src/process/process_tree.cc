@@ -33,7 +33,7 @@ pid_t take_number(std::string_view& text) {
     return error == std::errc() ? value : 0;
 }
 
-/// "" for what is gone.
+/// "" for a process that is gone.
 std::string_view read_stat(pid_t pid, std::array<char, 1024>& buffer) {
     std::array<char, 32> path{"/proc/"};
     char* const end = std::to_chars(path.data() + 6, path.data() + 20, pid).ptr;
@@ -45,7 +45,7 @@ std::string_view read_stat(pid_t pid, std::array<char, 1024>& buffer) {
     return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
-/// Every process that there is.
+/// Every process on the machine.
 std::vector<Process> all_processes() {
     std::vector<Process> found;
     DIR* directory = ::opendir("/proc");
@@ -67,7 +67,7 @@ std::vector<Process> all_processes() {
     return found;
 }
 
-/// Those of them that are below `root`.
+/// Those of them below `root`.
 std::vector<Process> below(pid_t root) {
     std::vector<Process> all = all_processes();
     std::ranges::sort(all, {}, &Process::parent);

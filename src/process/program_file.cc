@@ -13,7 +13,7 @@ namespace muster::process {
 
 namespace {
 
-/// The interpreter of a script's first line, "" when it has none.
+/// The interpreter in a script's first line; "" if it has none.
 std::string interpreter_of(const std::string& path) {
     UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file) return {};

@@ -14,8 +14,8 @@ namespace muster::store {
 
 namespace {
 
-/// What was stored is read back whatever it is: no string is refused, and the depth is far beyond
-/// what any front lets in, but not beyond the stack.
+/// Stored data are read back whatever they are: no string is refused, and the depth limit is far
+/// beyond what any front end accepts, but within the stack.
 json::parse_options as_stored() {
     json::parse_options options;
     options.max_depth = 1000;
@@ -25,7 +25,7 @@ json::parse_options as_stored() {
 
 std::atomic<std::uint64_t> texts_made = 0;
 
-/// Of most objects the tree needs no other memory.
+/// The tree of most objects needs no other memory.
 using Room = std::array<unsigned char, 65536>;
 
 std::unique_ptr<const char[]> copy_of(std::string_view text) {

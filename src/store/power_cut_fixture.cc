@@ -41,7 +41,7 @@ struct Image {
 }  // namespace
 
 struct BreakingDisk::State {
-    // One of SQLite's files: ours in front, the real one behind it in the same memory.
+    // One of SQLite's files: ours first, followed by the real one in the same memory.
     struct File {
         sqlite3_file base;
         State* disk;
@@ -54,7 +54,7 @@ struct BreakingDisk::State {
     static File& of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
     static State& of(sqlite3_vfs* vfs) { return *static_cast<State*>(vfs->pAppData); }
 
-    /// Counts an operation; what it must answer, if the disk does not let it through.
+    /// Counts an operation; returns its result if the disk does not carry it out.
     std::optional<int> refuse(Image* image, const Unsynced* written, bool is_sync) {
         const std::lock_guard hold(mutex);
         ++count;
@@ -122,7 +122,7 @@ struct BreakingDisk::State {
         {
             const std::lock_guard hold(disk.mutex);
             if (disk.out) return SQLITE_IOERR_DELETE;
-            // The image stays while the file is open.
+            // The image stays as long as the file is open.
             if (auto at = disk.images.find(path); at != disk.images.end()) at->second = {};
         }
         return disk.real->xDelete(disk.real, path, sync_folder);

@@ -18,8 +18,8 @@ namespace muster::store {
 
 namespace {
 
-/// The loop's side: decides against what is queued, hands over to the FileWriter, and lets a change
-/// be seen when that says that it is on disk.
+/// The loop's side: decides against what is queued, passes it to the FileWriter, and makes a change
+/// visible when that says that it is on disk.
 class SqliteStore final : public TableStore {
   public:
     SqliteStore(asio::any_io_executor executor, FileLock lock, OpenFile file,
@@ -60,8 +60,8 @@ class SqliteStore final : public TableStore {
     using Outcome = Result<StoredObject>;
     using Handler = asio::any_completion_handler<void(Outcome)>;
 
-    /// Somebody who waits until a write is on disk, and what to tell then: that it was done, or
-    /// what it was that lost against it.
+    /// A caller that waits until a write is on disk, with the answer: that it was done, or the
+    /// error of a lost race against it.
     struct Waiter {
         Handler handler;
         std::unique_ptr<Error> lost;
@@ -73,7 +73,7 @@ class SqliteStore final : public TableStore {
         std::vector<Waiter> waiters;
     };
 
-    /// `this` may be gone when what was posted runs, but not while the writer's threads are there.
+    /// `this` may be gone when the posted function runs, but not while the writer's threads exist.
     FileWriter::Listener listener() {
         const auto on_loop = [this](auto call) {
             asio::post(executor_,
@@ -102,7 +102,7 @@ class SqliteStore final : public TableStore {
         return {};
     }
 
-    /// With what is queued; what the next write of the key builds on.
+    /// Including queued writes: the state on which the next write of the key builds.
     ObjectState newest(const StoreKey& key) const {
         auto queued = queued_.find(key);
         return queued == queued_.end() ? objects().find(key) : queued->second;
@@ -129,8 +129,8 @@ class SqliteStore final : public TableStore {
         co_return co_await answer_of(pending_.back(), nullptr);
     }
 
-    /// At once where writes come one by one. Otherwise with all else that the loop has ready now:
-    /// what goes in one transaction shares its sync.
+    /// Immediately if writes come one by one. Otherwise with everything that the loop has ready
+    /// now: writes in one transaction share its sync.
     void begin_writing() {
         if (pending_.empty() && together_ <= 1) return hand_over();
         if (unwritten_.size() > 1) return;
@@ -145,7 +145,7 @@ class SqliteStore final : public TableStore {
         writer_->append(std::exchange(unwritten_, {}));
     }
 
-    /// A caller that reads again after a lost race finds what it lost against.
+    /// A caller that reads again after a lost race finds the write that it lost against.
     Task<Outcome> lose(StoreKey key, Error error) {
         auto queued = queued_.find(key);
         if (queued == queued_.end()) co_return error;
@@ -163,7 +163,7 @@ class SqliteStore final : public TableStore {
     }
 
     void on_committed(Revision last) {
-        // Empty after a failure, when what is here has been refused.
+        // Empty after a failure, when everything here has been refused.
         while (!pending_.empty() && pending_.front().change.revision <= last) {
             Pending done = std::move(pending_.front());
             pending_.pop_front();
@@ -200,7 +200,7 @@ class SqliteStore final : public TableStore {
         ended_.notify_all();
     }
 
-    /// Never from within: the caller that is answered may do anything, with this store too.
+    /// Never called directly: the caller may do anything in response, including with this store.
     void answer(Handler handler, Outcome outcome) {
         asio::post(executor_,
                    [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
@@ -213,10 +213,10 @@ class SqliteStore final : public TableStore {
     std::string path_;
     std::optional<FileLock> lock_;
     Revision committed_;
-    Revision begun_;  ///< the newest revision that was given
+    Revision begun_;  ///< the newest revision that was assigned
     std::deque<Pending> pending_;
     std::vector<ChangeRow> unwritten_;  ///< the newest of them, which the writer does not have yet
-    std::size_t together_ = 0;          ///< how many it was given the last time
+    std::size_t together_ = 0;          ///< how many it got the last time
     std::map<StoreKey, ObjectState> queued_;  ///< the newest of each key in `pending_`
     /// Keeps the loop running while a commit is awaited.
     std::optional<asio::executor_work_guard<asio::any_io_executor>> working_;

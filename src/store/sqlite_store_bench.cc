@@ -20,7 +20,7 @@
 namespace muster::store {
 namespace {
 
-/// A pod as clients write them, filled up to so many bytes of JSON.
+/// A pod as clients write them, padded to `bytes` bytes of JSON.
 json::value pod(int index, std::size_t bytes) {
     json::array variables;
     json::value made = {
@@ -80,7 +80,7 @@ class Bench {
   public:
     explicit Bench(std::string path) : path_(std::move(path)) {}
 
-    /// `count` creates of so many bytes, by producers that each wait for their last one.
+    /// `count` creates of `bytes` bytes, by producers that each wait for their previous one.
     void create(const char* what, int producers, int count, std::size_t bytes) {
         open();
         std::vector<kube::ObjectPtr> objects;
@@ -158,8 +158,8 @@ class Bench {
 }  // namespace
 }  // namespace muster::store
 
-/// store_bench FOLDER [COUNT]: writes into new files there, which stay. COUNT objects of
-/// 1.5 KB are created, and ten times as many of 4.4 KB make the file that is opened.
+/// store_bench FOLDER [COUNT]: writes to new files there, which stay. Creates COUNT objects of 1.5
+/// KB; ten times as many of 4.4 KB make the file that is opened.
 int main(int argc, char** argv) {
     using namespace muster::store;
     if (argc < 2) {

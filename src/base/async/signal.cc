@@ -7,7 +7,7 @@ namespace muster {
 
 Task<void> Signal::wait() {
     auto [error] = co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
-    (void)error;  // the timer never expires: it ends by notify_all() or by cancellation
+    (void)error;  // the timer never expires: notify_all() or a cancellation ends it
     auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none)
         throw boost::system::system_error(asio::error::operation_aborted);

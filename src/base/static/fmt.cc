@@ -1,7 +1,7 @@
 #include <fmt/format-inl.h>
 
-// fmt's compiled part, for a program that loads no library: Debian has it as a shared one only.
-// What the header declares `extern template` is instantiated here, as fmt's own format.cc does.
+// fmt's compiled part, for a program that loads no library: Debian only has it as a shared one.
+// This instantiates what the header declares `extern template`, as fmt's own format.cc does.
 FMT_BEGIN_NAMESPACE
 namespace detail {
 template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;

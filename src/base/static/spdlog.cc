@@ -10,7 +10,7 @@
 
 #include <mutex>
 
-// What log.cc needs of spdlog's compiled part, for a program that loads no library: Debian has it
-// as a shared one only.
+// The parts of spdlog's compiled code that log.cc needs, for a program that loads no library:
+// Debian only has it as a shared one.
 template class spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>;
 template class spdlog::sinks::stderr_sink<spdlog::details::console_mutex>;

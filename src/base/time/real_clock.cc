@@ -42,8 +42,8 @@ Task<void> RealClock::sleep_until_wall(WallTime deadline) {
     const itimerspec until{.it_interval = {},
                            .it_value = {.tv_sec = seconds.time_since_epoch().count(),
                                         .tv_nsec = (deadline - seconds).count()}};
-    // The kernel moves an absolute timer along when the clock is set, in both directions. Again
-    // only if the clock was set back between the timer's end and here.
+    // The kernel adjusts an absolute timer when the clock is set, in both directions. A second wait
+    // is needed only if the clock was set back between the timer's end and here.
     while (wall_now() < deadline) {
         timerfd_settime(fd, TFD_TIMER_ABSTIME, &until, nullptr);
         co_await timer.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);

@@ -15,7 +15,7 @@ struct Fields {
 };
 
 Fields split(WallTime time) {
-    // By integers: near the ends of its range WallTime can't hold the start of its own day.
+    // With integers: near the ends of its range WallTime can't hold the start of its own day.
     constexpr std::int64_t kSecond = 1'000'000'000;
     const std::int64_t count = time.time_since_epoch().count();
     const std::int64_t rest = count % kSecond;

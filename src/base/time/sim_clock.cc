@@ -45,7 +45,7 @@ Task<void> SimClock::sleep_until_wall(WallTime deadline) {
         co_await asio::post(executor, asio::use_awaitable);
         co_return;
     }
-    // Again if the calendar was stepped back after the wake-up was posted.
+    // Wait again if the calendar was stepped back after the wake-up was posted.
     while (wall_now() < deadline) co_await enter(wall_sleepers_, deadline, executor);
 }
 

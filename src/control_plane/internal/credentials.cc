@@ -11,12 +11,12 @@ namespace {
 constexpr auto kCaLife = std::chrono::hours(24 * 365 * 10);
 constexpr auto kLeafLife = std::chrono::hours(24 * 365 * 2);
 constexpr auto kRenewBefore = std::chrono::hours(24 * 30);
-// Clocks of clients may be a little behind.
+// Clients' clocks may be a little behind.
 constexpr auto kSlack = std::chrono::hours(1);
 
 net::Validity validity(WallTime now, Duration life) { return {now - kSlack, now + life}; }
 
-/// The pair that is kept under this name; empty when a part of it is missing.
+/// The stored pair of this name; empty if a part of it is missing.
 Result<net::KeyPair> kept(const StateHome& home, const std::string& name) {
     TRY(std::optional<std::string> certificate, home.read(name + ".crt"));
     TRY(std::optional<std::string> key, home.read(name + ".key"));
@@ -53,7 +53,7 @@ Result<bool> is_good(const net::KeyPair& pair, const net::ServerNames& names, Wa
            holds_all(present.dns_names, names.dns_names);
 }
 
-/// What can be sent behind "Bearer".
+/// Whether it can be sent after "Bearer".
 bool is_token(std::string_view text) {
     return std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -61,7 +61,7 @@ bool is_token(std::string_view text) {
     });
 }
 
-/// The key of the directory, made when there is none.
+/// The key in the directory, created if it is missing.
 Result<std::shared_ptr<const net::SigningKey>> account_key(const StateHome& home) {
     TRY(std::optional<std::string> pem, home.read("sa.key"));
     if (!pem || pem->empty()) {

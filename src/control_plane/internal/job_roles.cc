@@ -10,7 +10,7 @@ namespace muster::control_plane {
 
 namespace {
 
-/// One rule a group. The operator writes the status, others only read it.
+/// One rule for each group. The operator writes the status, others only read it.
 json::array rules_for(std::span<const jobs::JobKind* const> kinds, const json::array& verbs,
                       bool with_status) {
     // Versions of a resource are kinds of their own.

@@ -7,7 +7,7 @@ namespace muster::control_plane {
 
 namespace {
 
-/// Whom Debian trusts.
+/// The CAs that Debian trusts.
 constexpr const char* kSystemRoots = "/etc/ssl/certs/ca-certificates.crt";
 constexpr std::size_t kMaxAnswer = std::size_t{8} * 1024 * 1024;
 constexpr unsigned kOk = 200;

@@ -10,14 +10,14 @@
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
 
-// An object of any shape becomes one of each other version of its kind or is refused with causes,
-// and comes back as the same text.
+// An object of any shape is either converted to each other version of its kind or refused with
+// causes, and converts back to the same text.
 
 namespace {
 
 using namespace muster;
 
-/// Nobody has written down a way back, which need not be ours, and there is room for one.
+/// It has no kept data already, which need not be ours, and there is room for them.
 bool can_keep(const json::object& object) {
     const json::value* at = object.if_contains("metadata");
     if (at == nullptr || at->is_null()) return true;

@@ -8,7 +8,7 @@
 #include "kube/objects/codec.h"
 #include "kube/schema/schema.h"
 
-// Any JSON is either refused with causes, or gives pods and services that an API server takes.
+// Any JSON is either refused with causes, or leads to pods and services that an API server accepts.
 
 namespace {
 
@@ -34,7 +34,7 @@ void check(const jobs::JobKind& kind, const json::value& object) {
     auto job = jobs::load(kind, object);
     CHECK(job.has_value() == review.problems.empty(), "load() and review() agree");
     if (!job) return;
-    // As the server leaves it.
+    // As the server sets it.
     job->metadata.uid = "uid";
     if (job->metadata.name.empty()) job->metadata.name = job->metadata.generate_name + "xxxxx";
 

@@ -14,18 +14,18 @@
 namespace muster::jobs {
 namespace {
 
-// An edit is {"at": JSON Pointer} and one or two of: "was", the digest of what must be there;
-// "is", what comes there; "order", the keys of the object there in their order. Without "was"
-// nothing may be there, without "is" it goes.
+// An edit is {"at": JSON Pointer} and one or two of: "was", the digest of the value that must be
+// there; "is", the new value; "order", the keys of the object there in order. Without "was" nothing
+// may be there; without "is" the value is removed.
 constexpr std::string_view kAt = "at";
 constexpr std::string_view kWas = "was";
 constexpr std::string_view kIs = "is";
 constexpr std::string_view kOrder = "order";
 
-/// Beyond it a digest takes less room than the value.
+/// Beyond this length a digest takes less room than the value.
 constexpr std::size_t kLongest = 48;
 
-/// The same for values that differ in the order of their keys only: an API server sorts them.
+/// The same for values that differ only in the order of their keys: an API server sorts them.
 std::string sorted_text(const json::value& value) {
     if (const json::array* list = value.if_array()) {
         std::string text = "[";
@@ -43,7 +43,7 @@ std::string sorted_text(const json::value& value) {
     return text + '}';
 }
 
-/// Short values as they are; of others 64 bits (FNV-1a), which guard against edits, not against
+/// Short values as they are; for others 64 bits (FNV-1a), which guard against edits, not against
 /// attacks.
 std::string digest(const json::value& value) {
     std::string text = sorted_text(value);
@@ -129,7 +129,7 @@ void compare(const json::value& from, const json::value& to, const std::string& 
         edits.push_back({{kAt, at}, {kWas, digest(from)}, {kIs, to}});
 }
 
-/// Where an edit is made: the object or list around it, and the last step.
+/// The place of an edit: the object or list around it, and the last step.
 struct Place {
     json::value* parent = nullptr;
     std::string step;

@@ -7,8 +7,8 @@
 namespace muster::jobs {
 namespace {
 
-/// How long a worker is tried that is not there: all were Ready when the launcher was made, unless
-/// it was made along with them.
+/// How long to try a worker that does not answer: all were Ready when the launcher was made, unless
+/// it was made together with them.
 constexpr std::string_view kPatience = "60s";
 constexpr std::string_view kPatienceAtStartup = "10m";
 
@@ -18,8 +18,8 @@ const std::string& address_of(const std::vector<SeenPod>& running, const Replica
     return seen != running.end() && seen->replica == replica ? seen->address : kNone;
 }
 
-/// What the remote shell is called with: for kubectl the name of the pod, else a name that the
-/// Service of the job makes resolvable.
+/// The host name for the remote shell: for kubectl the name of the pod, else a name that the job's
+/// Service makes resolvable.
 std::string host(const MpiView& mpi, const std::string& pod, const std::string& address) {
     if (mpi.shell == RemoteShell::kKubectl) return pod;
     if (mpi.by_address && !address.empty()) return address;
@@ -32,7 +32,7 @@ std::string hostfile_line(const MpiView& mpi, const std::string& host) {
                : fmt::format("{}:{}\n", host, mpi.slots);
 }
 
-/// v1 tells the slots along with the name, v2beta1 leaves them to `horovodrun --slots`.
+/// v1 prints the slots with the name, v2beta1 leaves them to `horovodrun --slots`.
 std::string discovery_line(const MpiView& mpi, const std::string& host) {
     return mpi.first_dialect ? fmt::format("echo {}:{}\n", host, mpi.slots)
                              : fmt::format("echo {}\n", host);
@@ -62,7 +62,7 @@ std::string discover_hosts(const MpiView& mpi, const std::vector<SeenPod>& runni
     return text;
 }
 
-/// Intel MPI and MVAPICH put options of ssh in front of the host.
+/// Intel MPI and MVAPICH put options of ssh before the host.
 std::string kubexec(const MpiView& mpi) {
     const std::string container =
         mpi.spec.main_container.empty() ? "" : " --container " + mpi.spec.main_container;
@@ -82,7 +82,7 @@ exec "$kubectl" exec "$pod"{} -- /bin/sh -c "$*"
                        kKubexec, kKubectlDirectory, kKubexec, kKubectlDirectory, container);
 }
 
-/// A program of its own, as Hydra takes no agent with arguments.
+/// A program of its own, as Hydra accepts no agent with arguments.
 std::string rsh_script(const MpiView& mpi) {
     return fmt::format(
         R"(#!/bin/sh

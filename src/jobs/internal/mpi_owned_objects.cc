@@ -31,7 +31,7 @@ OwnedObject config_map(const MpiView& mpi, const std::vector<SeenPod>& running) 
 // --- ssh and our remote shell
 
 /// Makes `<pod>.<job>.<namespace>.svc` resolvable. Addresses of pods that are not ready are
-/// published too: daemons of the workers call the launcher back by name while it starts.
+/// published too: the workers' daemons call the launcher back by name while it starts.
 OwnedObject network(const MpiView& mpi) {
     json::object selector;
     for (const auto& [key, value] : job_labels(*mpi.job.kind, mpi.job.metadata.name))
@@ -102,10 +102,10 @@ OwnedObject role(const MpiView& mpi) {
                                    {"verbs", json::array{"get", "list", "watch"}}},
                       json::object{{"apiGroups", json::array{""}},
                                    {"resources", json::array{"pods/exec"}},
-                                   // By WebSocket, as kubectl does it from 1.31 on, it is a GET.
+                                   // With WebSocket, as in kubectl from 1.31 on, it is a GET.
                                    {"verbs", json::array{"create", "get"}},
                                    {"resourceNames", std::move(workers)}}};
-    // A rule without names would be one for all pods.
+    // A rule without names would apply to all pods.
     if (mpi.workers == 0) rules.pop_back();
     return {.type = kRoles,
             .name = mpi.role_name(),

@@ -17,7 +17,7 @@ constexpr std::string_view kConfigVolume = "mpi-job-config";
 constexpr std::string_view kKubectlVolume = "mpi-job-kubectl";
 constexpr std::string_view kKeyVolume = "ssh-auth";
 constexpr std::string_view kTokenVolume = "muster-rsh";
-/// Where sshd and ssh refuse keys that others may read.
+/// Where sshd and ssh refuse keys that others can read.
 constexpr std::string_view kRootsKeys = "/root/.ssh";
 
 // The rules of variables.
@@ -39,7 +39,7 @@ bool sets(const Job& job, std::string_view name) {
 
 std::string path_of(std::string_view file) { return fmt::format("{}/{}", kConfigDirectory, file); }
 
-// The agent is a program that mpirun calls as `AGENT HOST COMMAND...`; another remote shell is
+// The agent is a program that mpirun calls as `AGENT HOST COMMAND...`; another remote shell means
 // another value here and another command of the workers.
 
 void add_unless_set(const MpiView& mpi, std::string_view name, std::string value,
@@ -47,7 +47,7 @@ void add_unless_set(const MpiView& mpi, std::string_view name, std::string value
     if (!sets(mpi.job, name)) variables.add(name, std::move(value), kAgentRule);
 }
 
-/// Hydra gives the agent that it takes for rsh no options, and does not slow down for it.
+/// Hydra gives no options to an agent that it takes for rsh, and does not slow down for it.
 void add_intels_agent(const MpiView& mpi, const std::string& agent, Variables& variables) {
     add_unless_set(mpi, "I_MPI_HYDRA_BOOTSTRAP", "rsh", variables);
     add_unless_set(mpi, "I_MPI_HYDRA_BOOTSTRAP_EXEC", agent, variables);
@@ -70,7 +70,7 @@ void add_by_kubectl(const MpiView& mpi, Variables& variables) {
     add_intels_agent(mpi, agent, variables);
 }
 
-/// An agent that the job names itself stays.
+/// An agent that the job names itself is kept.
 void add_by_ours(const MpiView& mpi, Variables& variables) {
     const std::string agent = path_of(kRsh);
     const std::string hosts = path_of(kHostfile);
@@ -82,7 +82,7 @@ void add_by_ours(const MpiView& mpi, Variables& variables) {
             variables.add("OMPI_MCA_orte_set_default_slots", slots, kSlotsRule);
             add_unless_set(mpi, "OMPI_MCA_plm_rsh_agent", agent, variables);
             add_unless_set(mpi, "PRTE_MCA_plm_ssh_agent", agent, variables);  // since Open MPI 5
-            // Where no field says which implementation it is.
+            // If no field says which implementation it is.
             if (mpi.first_dialect) add_intels_agent(mpi, agent, variables);
             return;
         case MpiImplementation::kIntel:
@@ -166,7 +166,7 @@ void add_key(const MpiView& mpi, kube::Pod& pod) {
                   file("ssh-publickey", "authorized_keys")},
         .default_mode = {},
         .optional = {}};
-    // Elsewhere the user is another one, and could not read what only root may.
+    // Elsewhere the user is not root, and could not read files that only root may read.
     if (path == kRootsKeys) volume.secret->default_mode = 0600;
     pod.spec.volumes.push_back(std::move(volume));
     mount(pod.spec.containers.front(), kKeyVolume, path);
@@ -209,8 +209,8 @@ bool is_anothers(const json::object& rest) {
     return user != nullptr && user->is_int64() && user->get_int64() != 0;
 }
 
-/// Who may read the token. A user that is not root would not be its owner; the file is in nobody's
-/// sight but the pod's.
+/// Who may read the token. A user other than root would not own the file, which only the pod can
+/// see.
 std::int32_t token_mode(const kube::Pod& pod, const kube::Container& container) {
     return is_anothers(pod.spec.rest) || is_anothers(container.rest) ? kReadable : kOfOwner;
 }
@@ -226,7 +226,7 @@ void add_token(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
     mount(container, kTokenVolume, kTokenDirectory);
 }
 
-/// Daemons in the workers may call the agent, too, to start those of further workers.
+/// Daemons in the workers may call the agent too, to start those of further workers.
 void finish_for_ours(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!mpi.first_dialect)
         pod.metadata.labels[std::string(labels::kJobRole)] = launcher ? "launcher" : "worker";
@@ -325,7 +325,7 @@ Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& r
 }
 
 void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
-    // A job without containers is refused; what asks for its pod anyway gets it as it is.
+    // A job without containers is refused; a caller that asks for its pod anyway gets it as it is.
     if (pod.spec.containers.empty()) return;
     const MpiView mpi = view_of(job);
     switch (mpi.shell) {

@@ -10,7 +10,7 @@
 namespace muster::jobs {
 namespace {
 
-/// What a ConfigMap holds at most.
+/// A ConfigMap's limit.
 constexpr std::size_t kMostConfigBytes = 1 << 20;
 
 const std::string kWorkerName(kMpiWorker);
@@ -21,7 +21,7 @@ bool is_set(const std::optional<T>& value) {
 }
 bool is_set(const std::string& value) { return !value.empty(); }
 
-/// A field of older versions and the one of the run policy that it became. `policy` is the run
+/// A field of older versions and the one of the run policy that replaced it. `policy` is the run
 /// policy as it was written: the job's own has the older fields' values filled in.
 template <class T>
 void check_twice(const T& old, const T& now, std::string_view field, std::vector<Cause>& causes) {
@@ -66,7 +66,7 @@ void check_shell(const Job& job, std::vector<Cause>& causes) {
                                  fmt::format("\"{}\" is not a port; write 1 to 65535", *port)));
 }
 
-/// v2beta1 wants workers where it has them at all.
+/// v2beta1 requires at least one worker if it has the type at all.
 void check_workers(const Job& job, std::vector<Cause>& causes) {
     const ReplicaSpec* worker = job.replica(kWorkerName);
     if (worker == nullptr || has_first_dialect(job)) return;
@@ -78,7 +78,7 @@ void check_workers(const Job& job, std::vector<Cause>& causes) {
             invalid(path, "must be at least 1; leave the Worker out for a launcher alone"));
 }
 
-/// Their names go into one ConfigMap.
+/// All their names go into one ConfigMap.
 void check_lists(const Job& job, std::vector<Cause>& causes) {
     Job named = job;
     apply_defaults(named);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kTemplate = "template";
 constexpr std::string_view kReplicaSpecs = "mpiReplicaSpecs";
 constexpr std::string_view kGpu = "nvidia.com/gpu";
-constexpr std::int64_t kBackoffLimit = 6;  ///< of the batch Job that the launcher was
+constexpr std::int64_t kBackoffLimit = 6;  ///< of the batch Job that was the launcher
 const std::string kLauncher = "spec.mpiReplicaSpecs.Launcher";
 const std::string kWorker = "spec.mpiReplicaSpecs.Worker";
 const std::string kFirstContainer = ".template.spec.containers[0]";
@@ -56,7 +56,7 @@ json::object* child(json::object& parent, std::string_view key) {
     return value == nullptr ? nullptr : value->if_object();
 }
 
-/// The containers of a template; null where it has no list of them.
+/// The containers of a template; null if it has no list of them.
 json::array* containers_of(json::object& template_) {
     json::object* spec = child(template_, "spec");
     json::value* list = spec == nullptr ? nullptr : spec->if_contains("containers");
@@ -68,7 +68,7 @@ json::object* first_container(json::object& template_) {
     return list == nullptr || list->empty() ? nullptr : list->front().if_object();
 }
 
-/// How the job is cut into workers.
+/// How the job is divided into workers.
 struct Cut {
     const Size* size = nullptr;
     std::int64_t workers = 0;
@@ -140,8 +140,8 @@ std::optional<Cut> cut_of(const json::object& spec, ConversionNotes& notes) {
     return cut;
 }
 
-/// The operator of that time ran no command of the template in the workers; the default is the same
-/// one as today's.
+/// The operator of that time did not run a command of the template in the workers; the default is
+/// the same as today's.
 json::object worker_template(json::object made, Cut& cut, ConversionNotes& notes) {
     json::object* first = first_container(made);
     if (first == nullptr) return made;
@@ -188,7 +188,7 @@ void put_on_master(json::object& template_) {
                   json::array{json::object{{"key", kLabel}, {"operator", "Exists"}}}}}}}}}}}};
 }
 
-/// The policy that the template named, out of it: it is the replica's now.
+/// The policy that the template named, removed from it: it is the replica's now.
 std::string take_restart_policy(json::object& template_) {
     json::object* pod = child(template_, "spec");
     if (pod == nullptr) return {};
@@ -270,7 +270,7 @@ void up(json::object& spec, ConversionNotes& notes) {
     notes.moved("spec", in_spec(kReplicaSpecs));
 }
 
-/// The workers' resources, in the template that is the launcher's otherwise.
+/// Adds the workers' resources to the template, which otherwise equals the launcher's.
 void add_resources(json::object& template_, json::object& worker) {
     json::array* to = containers_of(template_);
     json::array* from = containers_of(worker);

@@ -233,7 +233,7 @@ class TemplateRules {
                                         fmt::join(names, ", "))));
     }
 
-    /// An empty string is not a value on the way to the API: a required field that has one arrives as
+    /// An empty string does not reach the API as a value: a required field with one arrives as
     /// missing, in every pod.
     void check_what_will_be_sent() {
         static const kube::Schema::Ptr schema = kube::core_schema("PodTemplateSpec");

@@ -17,7 +17,7 @@ kube::VolumeMount mount(std::string_view path, bool read_only) {
     return made;
 }
 
-/// What a namespace that enforces the profile `restricted` asks for, and more.
+/// At least what a namespace that enforces the profile `restricted` requires.
 json::object least_rights() {
     return {{"runAsNonRoot", true},
             {"runAsUser", kNobody},
@@ -28,7 +28,7 @@ json::object least_rights() {
             {"seccompProfile", {{"type", "RuntimeDefault"}}}};
 }
 
-/// Limits that are the requests leave a pod its class of service.
+/// Limits equal to the requests keep a pod's QoS class.
 kube::Container copier(const std::string& image) {
     static const kube::ResourceList kEnough{{"cpu", "100m"}, {"memory", "64Mi"}};
     kube::Container container;

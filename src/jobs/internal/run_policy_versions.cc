@@ -9,7 +9,7 @@
 #include "kube/values/json_access.h"
 
 // TFJob and PyTorchJob, v1beta1 and v1beta2 (tf-operator v0.4 and v0.5, pytorch-operator v0.4 and
-// v0.5): the fields of the run policy stood in the spec itself.
+// v0.5): the fields of the run policy were in the spec itself.
 
 namespace muster::jobs {
 namespace {
@@ -28,7 +28,7 @@ std::string in_policy(std::string_view field) { return fmt::format("spec.runPoli
 struct Old {
     std::string_view kind;
     std::string_view replicas;
-    std::string_view clean_pod_policy;   ///< the default, where it is not that of v1
+    std::string_view clean_pod_policy;   ///< the default, if it differs from v1's
     std::vector<std::string_view> gone;  ///< fields that v1 does not have
 };
 
@@ -46,7 +46,7 @@ const std::array<Old, 2>& old_kinds() {
     return kinds;
 }
 
-/// A field that stands in both places must say the same in both.
+/// A field that is in both places must have the same value in both.
 bool put(json::object& policy, std::string_view field, const json::value& value,
          ConversionNotes& notes) {
     const auto [there, fresh] = policy.emplace(field, value);

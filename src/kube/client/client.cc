@@ -51,7 +51,7 @@ std::string_view propagation_name(Propagation propagation) {
     return "";
 }
 
-/// Null when the server's defaults are meant.
+/// Null for the server's defaults.
 ObjectPtr delete_body(const DeleteOptions& options) {
     json::object body;
     if (options.grace_period_seconds)
@@ -73,7 +73,7 @@ Error no_name(const ResourceType& type) {
     return Error(Code::kBadRequest, type.qualified() + ": the name of the object is empty");
 }
 
-/// A success, or the failure that the response stands for.
+/// A success, or the failure in the response.
 Result<Response> succeeded(Result<Response> result) {
     if (!result || (result->status >= 200 && result->status < 300)) return result;
     static const json::value nothing;
@@ -103,8 +103,8 @@ std::string text_at(const json::object& object, std::string_view key) {
     return text != nullptr ? std::string(text->data(), text->size()) : std::string();
 }
 
-/// The item as an object of its own. Real servers leave kind and apiVersion out of the items of
-/// built-in lists; where they are there, the item shares the list's memory.
+/// The item as an object of its own. Real servers omit kind and apiVersion in the items of built-in
+/// lists; if they are there, the item shares the list's memory.
 ObjectPtr item_of(const ObjectPtr& list, const json::value& item, const ResourceType& type) {
     const json::object& object = item.get_object();
     if (object.contains("kind") && object.contains("apiVersion")) return ObjectPtr(list, &item);
@@ -234,7 +234,7 @@ Task<Result<Written>> Client::patch(ResourceType type, std::string ns, std::stri
                                     std::string subresource, WriteOptions options) {
     if (name.empty()) co_return no_name(type);
     Request request = this->request(Method::kPatch, type.path(ns, name, subresource));
-    // Server-side apply is refused without a manager; the other patches take one if it is given.
+    // Server-side apply is refused without a manager; the other patches accept one.
     request.query =
         write_query(options, patch_type == ContentType::kApplyPatch ? user_agent_ : std::string());
     request.content_type = patch_type;

@@ -35,7 +35,7 @@ EventWrite EventCorrelator::observe(const Occurrence& occurrence) {
     if (std::ranges::find(similar.messages, one) == similar.messages.end())
         similar.messages.push_back(one);
     if (similar.messages.size() >= kSimilarMessages) {
-        // The list says only how many there are: it need not grow further.
+        // The list is only used for their number: it need not grow further.
         similar.messages.erase(similar.messages.begin());
         write.message = std::string(kFolded) + occurrence.message;
         folded = true;
@@ -73,7 +73,7 @@ bool EventCorrelator::spends_token(const Fingerprint& object, Instant now) {
     return true;
 }
 
-/// `<object>.<hex nanoseconds>`, never twice, even when the clock stands still or goes back.
+/// `<object>.<hex nanoseconds>`, always unique, even if the clock does not move or goes back.
 std::string EventCorrelator::unique_name(const Occurrence& occurrence) {
     constexpr std::size_t kLongestName = 253;
     constexpr std::size_t kSuffix = 17;

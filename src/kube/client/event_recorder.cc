@@ -114,7 +114,7 @@ Task<void> EventRecorder::flush() {
 }
 
 Task<void> EventRecorder::State::send_all() {
-    // Also when cancelled: whoever flushes must not wait for a sender that is gone.
+    // Even when cancelled: flush() must not wait for a sender that is gone.
     struct AtEnd {
         State& state;
         ~AtEnd() {
@@ -146,7 +146,7 @@ Task<void> EventRecorder::State::send(Occurrence occurrence, EventWrite write) {
             co_return;
         }
         Duration delay = kRetryDelay;
-        // Recorders that lost the same server must not all come back at the same moment.
+        // Recorders that lost the same server must not all return at the same moment.
         if (tries == 1)
             delay = Duration(
                 static_cast<Duration::rep>(rng.unit() * static_cast<double>(delay.count())));
@@ -165,12 +165,12 @@ Task<Result<void>> EventRecorder::State::try_write(Occurrence occurrence, EventW
         Result<Written> patched = co_await client.patch(
             types::kEvents, ns, write.name, ContentType::kStrategicMergePatch, std::move(patch));
         if (patched) co_return Result<void>();
-        // Gone after its time to live, or never written: start it anew.
+        // Deleted after its time to live, or never written: create it again.
         if (patched.error().code() != Code::kNotFound) co_return std::move(patched.error());
     }
     json::value object = event_json(occurrence, write);
     Result<Written> created = co_await client.create(types::kEvents, ns, std::move(object));
-    // Names are ours alone: one that exists is our own create, whose answer was lost.
+    // Only we make these names: an existing one is our own create, whose answer was lost.
     if (created || created.error().code() == Code::kAlreadyExists) co_return Result<void>();
     co_return std::move(created.error());
 }

@@ -38,7 +38,7 @@ json::object spec_of(const LeaseRecord& record) {
             {"leaseTransitions", record.transitions}};
 }
 
-/// What others wrote into the Lease stays; a Lease that changed meanwhile is a conflict.
+/// Keeps what others wrote into the Lease; a Lease that changed meanwhile is a conflict.
 json::value change_to(const LeaseRecord& record) {
     return json::object{{"metadata", json::object{{"resourceVersion", record.resource_version}}},
                         {"spec", spec_of(record)}};
@@ -102,7 +102,7 @@ Task<void> Leadership::run() {
     changed_.notify_all();
 }
 
-/// Returns at that time, or when something changed.
+/// Returns at that time, or when something has changed.
 Task<void> Leadership::wait_until(Instant when) {
     if (when == Instant::max())
         co_await changed_.wait();
@@ -162,7 +162,7 @@ void Leadership::failed(std::string_view verb, const Error& error) {
 Task<void> Leadership::follow() {
     for (;;) {
         const Result<void> ended = co_await follow_once();
-        // Without it releases are seen late, by reads. No reason to stop.
+        // Without it, releases are noticed late, by reads. That is no reason to stop.
         if (!ended && watch_failure_ != ended.error().message()) {
             watch_failure_ = ended.error().message();
             log::warning(fmt::format("the lease {}/{} for the leader election can't be watched",
@@ -173,8 +173,8 @@ Task<void> Leadership::follow() {
     }
 }
 
-/// From the state of a list: a server whose etcd is too old to tell its watch cache how far it is
-/// refuses a watch that names no state (kube-apiserver 1.32 and 1.36 on etcd 3.4).
+/// Starts from the state of a list: if a server's etcd is too old to tell its watch cache how far
+/// it is, it refuses a watch without a state (kube-apiserver 1.32 and 1.36 on etcd 3.4).
 Task<Result<void>> Leadership::follow_once() {
     ListOptions one;
     one.namespace_ = options_.namespace_;

@@ -42,7 +42,7 @@ LeaseElection::Step LeaseElection::next(Instant now, WallTime wall_now) const {
     return {.act = Act::kWrite, .record = mine(wall_now)};
 }
 
-/// When the Lease is to be written.
+/// When to write the Lease.
 Instant LeaseElection::due(Instant now) const {
     if (!record_ || record_->holder.empty()) return now;
     if (record_->holder == identity_) return leads(now) ? renewed_at_ + timing_.retry : now;
@@ -97,9 +97,9 @@ void LeaseElection::failed() {
     read_first_ = true;
 }
 
-/// Of one holder the time of the renewal tells what is newer, of two holders the count of them:
-/// both only grow while a Lease lives. Where they do not (a calendar was set back, somebody made
-/// the Lease anew) news is missed, our next write is refused, and we read.
+/// For the same holder the renewal time tells what is newer, for two holders the count of
+/// transitions: both only grow while a Lease exists. If they do not (a calendar was set back,
+/// someone recreated the Lease) news is missed, our next write is refused, and we read.
 void LeaseElection::watched(const LeaseRecord& record, Instant now) {
     if (record_) {
         if (record.transitions < record_->transitions) return;

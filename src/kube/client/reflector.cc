@@ -10,15 +10,15 @@ namespace {
 
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(800);
 constexpr Duration kLongestBackoff = std::chrono::seconds(30);
-/// From a server that does not answer: to be there soon after it is back costs it one request.
+/// For a server that does not answer: noticing its return soon costs it one request.
 constexpr Duration kLongestAway = kFirstBackoff;
-/// Of a failure that lasts.
+/// While a failure lasts.
 constexpr Duration kBetweenWarnings = std::chrono::seconds(30);
-/// Of a resource that is refused: somebody may be installing it right now.
+/// For a resource that is refused: someone may be installing it right now.
 constexpr Duration kLongestRefusal = std::chrono::seconds(5);
-/// So long without a failure, and the next one counts as the first.
+/// After this long without a failure, the next one counts as the first.
 constexpr Duration kQuietTime = std::chrono::minutes(2);
-/// A stream that ends sooner and brought nothing is a failure: reopening at once would spin.
+/// A stream that ends sooner without any event is a failure: reopening it immediately would spin.
 constexpr Duration kShortestWatch = std::chrono::seconds(1);
 constexpr int kPageSize = 500;
 constexpr std::uint64_t kWatchSeconds = 300;  ///< and up to twice that, so that watches spread
@@ -39,7 +39,7 @@ std::string revision_of(const json::value& object) {
     return metadata != nullptr ? text_of(metadata->if_contains("resourceVersion")) : std::string();
 }
 
-/// A server that lost its history (restored, another one of several) can't know our revision.
+/// A server that lost its history (restored, or one of several) may not know our revision.
 bool revision_in_future(const Error& error) {
     for (const Cause& cause : error.causes())
         if (cause.reason == "ResourceVersionTooLarge") return true;
@@ -55,7 +55,7 @@ bool refuses_revision(const Error& error) {
 }
 
 /// Servers say it in several ways: the parameter is forbidden, or their etcd is too old (a
-/// kube-apiserver of 1.36 on etcd 3.4). A list in pages tells what else it may be.
+/// kube-apiserver of 1.36 on etcd 3.4). A list in pages shows whether it is something else.
 bool may_be_unable_to_stream(const Error& error) {
     return !is_away(error) && !is_refusal(error) && !refuses_revision(error);
 }
@@ -110,9 +110,9 @@ Task<void> Reflector::run() {
     }
 }
 
-/// The newest state at first, so that a program that was started again never acts on older state
-/// than it did before it ended; any state from our own last one on later, which is the cheapest for
-/// the server, unless it no longer knows our revision.
+/// The newest state at first, so that a restarted program never acts on older state than before;
+/// later any state from our last revision on, which is cheapest for the server, unless it no longer
+/// knows our revision.
 Task<Result<void>> Reflector::list() {
     begun_.reset();
     Result<void> listed = co_await list_newer(revision_gone_ ? "" : revision_);
@@ -134,8 +134,8 @@ Task<Result<void>> Reflector::list_newer(std::string revision) {
     co_return co_await list_all(std::move(revision));
 }
 
-/// What a watch begins with. Changes may come in between: what went after it was listed goes again
-/// when the list is complete.
+/// The beginning of a watch. Changes may come in between: an object that was deleted after it was
+/// listed is removed when the list is complete.
 Task<Result<void>> Reflector::stream_list(std::string revision) {
     WatchOptions options = watch_options();
     options.resource_version = std::move(revision);
@@ -168,13 +168,13 @@ Task<Result<void>> Reflector::stream_list(std::string revision) {
 Task<Result<void>> Reflector::list_all(std::string revision) {
     ListOptions options = options_;
     options.resource_version = std::move(revision);
-    // With a revision of its own the server would take a limit to mean exactly that revision.
+    // With a revision, the server would take a limit to mean exactly that revision.
     options.limit = options.resource_version.empty() ? kPageSize : 0;
     sink_.begin_list();
     for (const std::string& fields : listed_fields_) {
         options.field_selector = fields;
         CO_TRY(options.resource_version, co_await list_pages(options));
-        options.limit = kPageSize;  // exactly the revision of the first is what the others are of
+        options.limit = kPageSize;  // the other lists must be of exactly the first one's revision
     }
     list_is_complete(std::move(options.resource_version));
     co_return Result<void>();
@@ -260,7 +260,7 @@ Task<Reflector::Next> Reflector::watch() {
                    {{"resource", type_.qualified()}, {"revision", revision_}});
         // The list may be answered from our own revision on, unless the server never had it.
         revision_gone_ = revision_in_future(error);
-        // A list whose own revision is refused would spin without a pause.
+        // If a list's own revision is refused, retrying without a pause would spin.
         if (fresh_list_) co_await back_off(error);
         co_return Next::kList;
     }
@@ -277,7 +277,7 @@ Task<Result<void>> Reflector::follow(std::unique_ptr<WatchStream> stream) {
         if (!event->has_value()) co_return Result<void>();
         Result<void> taken = take(**event);
         if (!taken) co_return taken;
-        // As a server that goes away, or a proxy that limits a connection's life, would end it.
+        // As if a server that goes away, or a proxy that limits a connection's life, ended it.
         if (fault_point()) co_return Result<void>();
     }
 }
@@ -295,7 +295,7 @@ Result<void> Reflector::take(const WatchEvent& event) {
     if (event.type != WatchEventType::kBookmark) {
         const std::string key = key_of(object);
         if (key.empty()) return Error(Code::kInternal, "a watch event without metadata.name");
-        // Before the sink: it may look, and the event is taken even if it starts something.
+        // Before the sink: it may look, and the event counts even if it starts something.
         revision_ = revision;
         if (event.type == WatchEventType::kDeleted) {
             sink_.erase(key);
@@ -308,7 +308,7 @@ Result<void> Reflector::take(const WatchEvent& event) {
     return {};
 }
 
-/// As it begins, when it becomes another, and now and then while it lasts.
+/// When it begins, when it changes, and now and then while it lasts.
 void Reflector::warn(std::string_view what, const Error& error) {
     const Instant now = clock_.now();
     if (warned_ == error.code() && now - warned_at_ < kBetweenWarnings) return;
@@ -321,7 +321,7 @@ void Reflector::warn(std::string_view what, const Error& error) {
 
 Task<void> Reflector::back_off(const Error& error) {
     const Instant now = clock_.now();
-    // A kube-apiserver that starts says 503 and to come again in 5 s, and is ready much earlier.
+    // A starting kube-apiserver answers 503 and asks to retry after 5 s, but is ready much earlier.
     const auto at_least = is_unanswered(error) ? std::nullopt : error.retry_after();
     const Duration longest = is_unanswered(error) || at_least ? kLongestAway
                              : refusal_                       ? kLongestRefusal

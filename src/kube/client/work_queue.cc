@@ -79,8 +79,8 @@ void WorkQueue::done(const std::string& key) {
     work_.notify_all();
 }
 
-/// A sleeper that turns out to be too late (a key's time moved forward) is left to wake in vain;
-/// another one starts only when none wakes early enough.
+/// A sleeper that turns out to be too late (a key's time moved forward) wakes in vain; another one
+/// starts only if none wakes early enough.
 void WorkQueue::arm() {
     if (timers_.empty()) return;
     const Instant first = timers_.begin()->first;

@@ -13,10 +13,10 @@ namespace muster::kube {
 
 namespace {
 
-/// One entry, read field by field.
+/// Reads one entry, field by field.
 class EntryReader {
   public:
-    /// `what` is how messages call it: `cluster "muster"`.
+    /// `what` names it in messages: `cluster "muster"`.
     EntryReader(const KubeconfigEntry& entry, std::string what)
         : entry_(entry), what_(std::move(what)) {}
 
@@ -50,7 +50,7 @@ class EntryReader {
     std::string beside_file(const std::string& path) const {
         return (std::filesystem::path(entry_.file).parent_path() / path).lexically_normal();
     }
-    /// FIELD-data, base64, goes before the file of FIELD.
+    /// FIELD-data, base64, takes precedence over the file in FIELD.
     Result<TextOrFile> text_or_file(const std::string& field) const {
         TextOrFile found;
         TRY(const std::string encoded, text(field + "-data"));

@@ -24,7 +24,7 @@ Result<std::optional<ClientConfig>> in_cluster_config(const std::vector<std::str
     if (!url)
         return Error(url.error())
             .prefix("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT of this pod");
-    // A file without a name in it is what client-go takes for none, too.
+    // client-go also treats an empty file as a missing one.
     const Result<std::string> ns = read_word(place / "namespace");
     if (!ns && ns.error().code() != Code::kInvalid) return ns.error();
 

@@ -22,7 +22,7 @@ struct Scheme {
     Proxy::Kind kind;
     std::uint16_t port;
 };
-/// A SOCKS proxy looks names up itself, with either of its schemes.
+/// A SOCKS proxy looks up names itself, with either of its schemes.
 constexpr Scheme kSchemes[] = {{"http", Proxy::Kind::kHttp, 80},
                                {"https", Proxy::Kind::kHttps, 443},
                                {"socks5", Proxy::Kind::kSocks5, 1080},
@@ -61,13 +61,13 @@ std::optional<ip::address> address_of(std::string_view text) {
     boost::system::error_code failed;
     ip::address address = ip::make_address(text, failed);
     if (failed) return std::nullopt;
-    // An IPv4 address in the clothes of an IPv6 one is the same.
+    // An IPv4-mapped IPv6 address means the IPv4 one.
     if (address.is_v6() && address.to_v6().is_v4_mapped())
         address = ip::make_address_v4(ip::v4_mapped, address.to_v6());
     return address;
 }
 
-/// "10.0.0.0/8": whether it is a network at all, and whether it has the address.
+/// Whether "10.0.0.0/8" is a network at all, and whether it contains the address.
 struct Membership {
     bool is_network = false;
     bool is_in_it = false;
@@ -98,7 +98,7 @@ struct HostAndPort {
     std::string_view port;  ///< empty: any
 };
 
-/// "a:1", "[::1]:1"; anything else is a host alone, and so is an IPv6 address.
+/// "a:1", "[::1]:1"; anything else is only a host, even an IPv6 address.
 HostAndPort split(std::string_view text) {
     const std::size_t colon = text.rfind(':');
     if (text.starts_with('[')) {
@@ -162,7 +162,7 @@ bool is_without_proxy(std::string_view list, std::string_view host, std::uint16_
             if (address && *address == *one) return true;
             continue;
         }
-        // "a.b" is itself and what is below it; ".a.b" and "*.a.b" only what is below.
+        // "a.b" matches itself and everything below it; ".a.b" and "*.a.b" only what is below.
         if (wanted.starts_with("*.")) wanted.remove_prefix(1);
         if (wanted == name) return true;
         const std::string below =
@@ -184,7 +184,7 @@ Result<std::optional<Proxy>> proxy_from_environment(const ServerUrl& server,
     if (text.empty() || server.host == "localhost" || (address && address->is_loopback()) ||
         is_without_proxy(either("NO_PROXY"), server.host, server.port))
         return std::optional<Proxy>();
-    // "proxy:3128" is one of HTTP.
+    // "proxy:3128" means HTTP.
     Result<Proxy> proxy = parse_proxy(text.find("://") == text.npos ? "http://" + text : text);
     if (!proxy)
         return Error(proxy.error())

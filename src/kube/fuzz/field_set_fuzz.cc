@@ -1,5 +1,5 @@
-// Two FieldsV1 documents with a line feed between. What can be read is written in one form, and the
-// operations on sets keep their laws.
+// Two FieldsV1 documents with a line feed between. A document that can be read is written in one
+// form, and the operations on sets obey their laws.
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>

@@ -1,5 +1,5 @@
-// A JSON list of two documents, or three: the second is applied to the first as each kind of patch,
-// and the merge patches between the first and the third, or the second, are made and applied.
+// A JSON list of two or three documents: the second is applied to the first as each kind of patch,
+// and the merge patches between the first and the third (or the second) are made and applied.
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -17,7 +17,7 @@ using namespace muster::kube;
 
 namespace {
 
-/// As merge patches can say it: without null members.
+/// Limited to what merge patches can express: without null members.
 json::value without_nulls(const json::value& value) {
     const json::object* object = value.if_object();
     if (object == nullptr) return value;

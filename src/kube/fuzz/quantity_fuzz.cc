@@ -1,5 +1,5 @@
-// Any text: parsing says yes or no; what it accepts has one canonical form, and arithmetic agrees
-// with itself.
+// Any text: parsing accepts or refuses it; an accepted quantity has one canonical form, and
+// arithmetic is consistent.
 
 #include <cstddef>
 #include <cstdint>

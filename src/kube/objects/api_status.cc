@@ -19,7 +19,7 @@ struct Row {
     Code code;
 };
 
-// A code's first row is how it is written; every row is how it is read.
+// The first row of a code is used for writing, every row for reading.
 constexpr std::array kTable{
     Row{"BadRequest", 400, Code::kBadRequest},
     Row{"Unauthorized", 401, Code::kUnauthorized},
@@ -159,7 +159,7 @@ Error error_from_status(int http_code, const json::value& body) {
     Error error(code_of(text_at(*status, "reason"), http_code), std::move(message));
     if (const json::object* details = object_at(*status, "details")) {
         error.with_causes(causes_of(*details));
-        // A day is more than any server means, and keeps the arithmetic of callers in range.
+        // A day is more than any server means, and keeps the callers' arithmetic in range.
         const auto seconds =
             std::min<std::int64_t>(integer_at(*details, "retryAfterSeconds"), 86'400);
         if (seconds > 0) error.with_retry_after(std::chrono::seconds(seconds));

@@ -56,7 +56,7 @@ void decode_string(const json::value& value, std::string& out, const Place& plac
         out.assign(text->data(), text->size());
         return;
     }
-    // YAML gives numbers and booleans for what people mean as text, most often in env and labels.
+    // YAML makes numbers and booleans of what people mean as text, mostly in env and labels.
     if (value.is_number() || value.is_bool()) {
         report(fmt::format("must be a string, got {} (put it in quotes: \"{}\")", kind_name(value),
                            json::serialize(value)),

@@ -7,7 +7,7 @@
 namespace muster::kube {
 namespace {
 
-/// Takes the next term off the front: up to a comma that no backslash precedes.
+/// Removes the next term from the front: up to a comma that no backslash precedes.
 std::string_view take_term(std::string_view& text) {
     std::size_t i = 0;
     while (i < text.size() && text[i] != ',') i += text[i] == '\\' ? 2 : 1;

@@ -32,7 +32,7 @@ struct Lexeme {
     std::string_view text;
 };
 
-/// Where "in" and "notin" are words of the language, and where they are names like any other.
+/// Where "in" and "notin" are keywords, and where they are ordinary names.
 enum class Context { kOperator, kValue };
 
 constexpr std::array kSymbols{
@@ -165,7 +165,7 @@ class LabelSelectorParser {
         }
     }
 
-    /// `(a,b)`. Between commas there may be nothing, which stands for "".
+    /// `(a,b)`. Nothing between commas stands for "".
     Result<std::vector<std::string>> parse_set() {
         if (const Lexeme open = lexer_.next(Context::kValue); open.token != Token::kOpen)
             return found(open, "'('");

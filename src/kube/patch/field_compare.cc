@@ -11,7 +11,7 @@ namespace {
 
 using Node = FieldSet::Node;
 
-/// What a comparison found at one place: about the place itself, and below it.
+/// The result of a comparison at one place: for the place itself, and below it.
 struct Found {
     bool added = false;
     bool modified = false;
@@ -21,7 +21,7 @@ struct Found {
     bool anything() const { return added || modified || removed || !below.empty(); }
 };
 
-/// The findings at the fields or items of one value.
+/// The results for the fields or items of one value.
 class Findings {
   public:
     void add(PathElement element, Found found) {
@@ -89,7 +89,7 @@ Items::const_iterator end_of_equals(Items::const_iterator from, Items::const_ite
                         [&](const ListItem& item) { return item.element != from->element; });
 }
 
-/// Items with equal elements are told apart by nobody: together they are one leaf.
+/// Items with equal elements can't be told apart: together they are one leaf.
 Found compare_items(const Schema* item, Items::const_iterator old_begin,
                     Items::const_iterator old_end, Items::const_iterator new_begin,
                     Items::const_iterator new_end) {
@@ -113,7 +113,7 @@ Found compare_items(const Schema* item, Items::const_iterator old_begin,
     return found;
 }
 
-/// By their elements, equal ones in the order of the list, which is that of their addresses.
+/// By their elements; equal ones in the order of the list, which is that of their addresses.
 void sort_items(Items& items) {
     std::ranges::sort(items, [](const ListItem& a, const ListItem& b) {
         const auto order = a.element <=> b.element;
@@ -150,7 +150,7 @@ Structure structure_at(const Schema* schema, const json::value* value) {
     return value == nullptr ? Structure::kLeaf : structure_of(schema, *value);
 }
 
-/// What lies below two values of the same structure, of which one may be null.
+/// Compares what is below two values of the same structure, of which one may be null.
 Found compare_contents(const Schema* schema, Structure structure, const json::value* before,
                        const json::value* after, const FieldSet* ignored) {
     Found found;
@@ -191,7 +191,7 @@ Found compare(const Schema* schema, const json::value* before, const json::value
         found.modified = !equal(*before, *after);
         return found;
     }
-    // A leaf became a container, or the reverse. Null beside one is an empty one.
+    // A leaf became a container, or the reverse. Null on one side counts as an empty one.
     if (old_structure != Structure::kLeaf)
         found.below.removed =
             compare_contents(schema, old_structure, before, nullptr, ignored).below.removed;

@@ -61,7 +61,7 @@ class LiveItems {
             if (auto [place, fresh] = places_.emplace(items[i].element.text(), i); !fresh)
                 place->second = kRepeated;
     }
-    /// The item's place, kRepeated when there are several, nullopt without one.
+    /// The item's place, kRepeated if there are several, nullopt if there is none.
     std::optional<std::size_t> find(const PathElement& element) const {
         const auto it = places_.find(element.text());
         if (it == places_.end()) return std::nullopt;
@@ -87,7 +87,7 @@ void merge_lists(const Schema& schema, json::value& live, const json::array& con
     json::array merged(live.storage());
     merged.reserve(old.size() + configuration.size());
     std::size_t next = 0;
-    // What only the live list has, up to the item that is stopped at.
+    // Items that only the live list has, up to the one to stop at.
     const auto pass_until = [&](const PathElement* stop) {
         for (; next < current->size(); ++next) {
             const PathElement& element = (*current)[next].element;
@@ -95,7 +95,7 @@ void merge_lists(const Schema& schema, json::value& live, const json::array& con
             if (!wanted.contains(element.text())) merged.push_back(std::move(old[next]));
         }
     };
-    std::vector<const json::value*> fresh;  // of the configuration, not yet placed
+    std::vector<const json::value*> fresh;  // from the configuration, not placed yet
     const auto place_fresh = [&] {
         for (const json::value* item : fresh) merged.push_back(*item);
         fresh.clear();
@@ -110,7 +110,7 @@ void merge_lists(const Schema& schema, json::value& live, const json::array& con
         place_fresh();
         json::value& target = merged.emplace_back(nullptr);
         if (*place == LiveItems::kRepeated) {
-            target = *item.value;  // equal items become the one that is wanted
+            target = *item.value;  // equal items become the wanted one
         } else {
             target = std::move(old[*place]);
             merge_fields(schema.items.get(), target, *item.value);
@@ -121,7 +121,7 @@ void merge_lists(const Schema& schema, json::value& live, const json::array& con
     old = std::move(merged);
 }
 
-/// Removes from a field or an item what lies below it; true if nothing is left.
+/// Removes the fields below a field or an item; true if nothing is left.
 bool empties(const Schema* schema, json::value& value, const FieldSet& fields) {
     if (fields.empty() || is_empty_container(value)) return false;
     remove_fields(schema, value, fields);
@@ -150,7 +150,7 @@ void merge_fields(const Schema* schema, json::value& live, const json::value& co
         merge_lists(*schema, live, configuration.get_array());
     } else if (!(configuration.is_null() && current != Structure::kLeaf &&
                  !is_empty_container(live))) {
-        live = configuration;  // null beside fields or items is a container without any
+        live = configuration;  // null instead of fields or items is a container without any
     }
 }
 

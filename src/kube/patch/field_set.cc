@@ -23,7 +23,7 @@ void append_text(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// Appends what identifies in its one form: a whole number has no fraction and no exponent.
+/// Appends the value in its only form: a whole number has no fraction and no exponent.
 void append_scalar(std::string& out, const json::value& value) {
     if (const json::string* text = value.if_string()) return append_text(out, *text);
     if (const double* number = value.if_double())
@@ -39,7 +39,7 @@ int rank(char kind) {
 
 bool in_number(char c) { return (c >= '0' && c <= '9') || c == '-'; }
 
-/// The whole number around a place in a text or before it, or nullopt when there is none.
+/// The whole number around a place in a text or before it, or nullopt if there is none.
 std::optional<double> number_around(std::string_view text, std::size_t place) {
     std::size_t begin = place;
     while (begin > 0 && in_number(text[begin - 1])) --begin;
@@ -50,8 +50,8 @@ std::optional<double> number_around(std::string_view text, std::size_t place) {
     return value;
 }
 
-/// Canonical JSON texts of scalars and of flat objects: strings by their bytes, numbers by their
-/// size.
+/// Compares canonical JSON texts of scalars and of flat objects: strings by their bytes, numbers by
+/// value.
 std::strong_ordering compare_json(std::string_view a, std::string_view b) {
     const auto [left, right] = std::ranges::mismatch(a, b);
     const auto place = static_cast<std::size_t>(left - a.begin());
@@ -92,15 +92,15 @@ Result<FieldSet> read(const json::value& value, int depth) {
         if (member || !below.empty())
             nodes.push_back({std::move(element), member, std::move(below)});
     }
-    // Texts that differ may be the same element.
+    // Different texts may be the same element.
     std::ranges::sort(nodes, {}, &FieldSet::Node::element);
     const auto twin = std::ranges::adjacent_find(nodes, {}, &FieldSet::Node::element);
     if (twin != nodes.end()) return bad_element(twin->element.text(), "is there twice");
     return FieldSet::of(std::move(nodes));
 }
 
-/// Walks both sets side by side; `combine` makes what comes of an element that stands in `a`, `b`
-/// or both (null: not there).
+/// Walks both sets in parallel; `combine` gives the result for an element that is in `a`, `b` or
+/// both (null: missing).
 template <class Combine>
 FieldSet merge_join(const FieldSet& a, const FieldSet& b, Combine combine) {
     std::vector<FieldSet::Node> nodes;

@@ -60,7 +60,7 @@ const json::value* child(const json::value& parent, const std::string& token) {
     return index ? &(*array)[*index] : nullptr;
 }
 
-/// The value that the first `count` tokens lead to, or null.
+/// The value at the first `count` tokens, or null.
 const json::value* find(const json::value& document, const Pointer& pointer, std::size_t count) {
     const json::value* value = &document;
     for (std::size_t i = 0; i < count && value != nullptr; ++i) value = child(*value, pointer[i]);
@@ -105,7 +105,7 @@ bool is_deeper_than(const json::value& value, std::size_t limit) {
     });
 }
 
-/// Equality as RFC 6902 has it: numbers by value (1 is 1.0), objects in any order.
+/// Equality as in RFC 6902: numbers by value (1 is 1.0), objects in any order.
 bool equal_by_value(const json::value& a, const json::value& b) {
     if (a.is_number() && b.is_number() && a.is_double() != b.is_double()) {
         auto real = [](const json::value& value) { return value.to_number<double>(); };
@@ -178,7 +178,7 @@ class Patcher {
         return *std::move(pointer);
     }
 
-    /// The list or object that the path's last token is looked up in.
+    /// The list or object in which the path's last token is looked up.
     Result<json::value*> parent_of(const Pointer& path) {
         json::value* parent = find(document_, path, path.size() - 1);
         if (parent == nullptr || !parent->is_structured())
@@ -216,7 +216,7 @@ class Patcher {
         if (value == nullptr) return refused("there is nothing at the path");
         json::value removed = std::move(*value);
         if (json::object* object = parent->if_object()) {
-            // Not the erase that fills the gap with the last member: the order stays readable.
+            // Not the erase that fills the gap with the last member: this keeps a readable order.
             object->stable_erase(path.back());
         } else {
             json::array& array = parent->get_array();

@@ -33,7 +33,7 @@ const json::object& fields_of(const json::object& entry) {
     return object == nullptr ? kNone : *object;
 }
 
-/// Nothing for what can't be read: it owns nothing then.
+/// Nothing if it can't be read: then it owns nothing.
 FieldSet set_of(const json::object& entry) {
     Result<FieldSet> set = FieldSet::from_json(fields_of(entry));
     return set ? *std::move(set) : FieldSet();
@@ -68,7 +68,7 @@ json::object* find_entry(json::array& entries, const FieldOwner& who, std::strin
     return nullptr;
 }
 
-/// Appliers first, then by age. Times are canonical, so their texts compare as they do.
+/// Appliers first, then by age. Times are canonical, so comparing their texts is enough.
 auto sort_key(const json::value& value) {
     const json::object& entry = value.get_object();
     return std::tuple(text_of(entry, "operation"), text_of(entry, "time"),
@@ -97,7 +97,7 @@ void take_away(json::object& entry, const FieldSet& fields) {
         put_set(entry, difference_of(set_of(entry), fields));
 }
 
-/// Everybody has metadata, so it belongs to nobody.
+/// Every object has metadata, so no one owns metadata itself.
 FieldSet without_metadata_itself(FieldSet set) {
     static const FieldSet kMetadata = [] {
         FieldSet fields;
@@ -113,7 +113,7 @@ std::size_t count_updaters(const json::array& entries) {
         entries, [](const json::value& entry) { return !applies(entry.get_object()); }));
 }
 
-/// Puts the oldest updaters of one version into one entry, until few enough are left.
+/// Merges the oldest updaters of one version into one entry, until few enough are left.
 void cap_updaters(json::array& entries) {
     std::size_t updaters = count_updaters(entries);
     if (updaters <= kMaxUpdaters) return;
@@ -169,7 +169,7 @@ struct Conflict {
     FieldSet fields;
 };
 
-/// As upstream shows the manager of an entry.
+/// The manager of an entry in upstream's words.
 std::string describe_manager(const json::object& entry) {
     std::string text = fmt::format("\"{}\"", text_of(entry, "manager"));
     if (const std::string_view part = text_of(entry, "subresource"); !part.empty())
@@ -198,9 +198,10 @@ Error conflict_error(const std::vector<Conflict>& conflicts) {
     return error;
 }
 
-/// Removes from the merged value what `last` has and nobody owns any more. A field of the schema
-/// stays while somebody owns anything in it; the item of a list, or the key of a map, only while
-/// somebody owns itself: otherwise it goes with all that others have in it, as upstream decides.
+/// Removes from the merged value what `last` has and no one owns any more. A field of the schema
+/// stays while anyone owns anything in it; the item of a list, or the key of a map, only while
+/// anyone owns itself: otherwise it is removed with everything that others own in it, as in
+/// upstream.
 void remove_given_up(const Schema* schema, json::value& merged, const FieldSet& last,
                      const FieldSet& owned) {
     if (includes(owned, last)) return;
@@ -295,7 +296,7 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
         for (const json::value& entry : entries)
             if (&entry.get_object() != mine) owned = union_of(owned, set_of(entry.get_object()));
         remove_given_up(schema, live, last, owned);
-        // A container that became empty is gone, even if it is applied as an empty one.
+        // A container that became empty is removed, even if it is applied as an empty one.
         merge_fields(schema, live, configuration);
     }
 

@@ -32,7 +32,7 @@ json::object difference(const json::object& from, const json::object& to) {
         if (before != nullptr && equal(*before, entry.value())) continue;
         if (before != nullptr && before->is_object() && entry.value().is_object()) {
             json::object nested = difference(before->get_object(), entry.value().get_object());
-            // They may differ in nothing but nulls, which a patch can't say.
+            // They may differ only in nulls, which a patch can't express.
             if (!nested.empty()) patch.emplace(entry.key(), std::move(nested));
         } else {
             patch.emplace(entry.key(), entry.value());

@@ -10,12 +10,12 @@
 namespace muster::kube {
 namespace {
 
-/// Writes what belongs to the creator of a value, without a FieldSet in between.
+/// Writes what belongs to the creator of a value, without an intermediate FieldSet.
 class NewFields {
   public:
     explicit NewFields(json::storage_ptr storage) : storage_(std::move(storage)) {}
 
-    /// `own`: the map itself is new as well, which says "." where anything is in it.
+    /// `own`: the map itself is new as well, which is written as "." if it has any content.
     json::object in_map(const Schema* schema, const json::object& map, const FieldSet* ignored,
                         bool own) {
         std::vector<const json::key_value_pair*> fields;
@@ -65,7 +65,7 @@ class NewFields {
             const auto next = std::find_if(item + 1, items->end(), [&](const ListItem& other) {
                 return other.element != item->element;
             });
-            // Items with equal elements are told apart by nobody: together they are one leaf.
+            // Items with equal elements can't be told apart: together they are one leaf.
             json::object below = next - item == 1 ? in(schema.items.get(), *item->value, nullptr)
                                                   : json::object(storage_);
             put(found, item->element.text(), std::move(below), true);
@@ -89,7 +89,7 @@ json::object new_fields_of(const Schema* schema, const json::value& object, cons
                            json::storage_ptr storage) {
     if (structure_of(schema, object) != Structure::kMap) return json::object(storage);
     json::object found = NewFields(storage).in_map(schema, object.get_object(), &ignored, false);
-    // Everybody has metadata, so it belongs to nobody.
+    // Every object has metadata, so no one owns metadata itself.
     if (json::value* metadata = found.if_contains("f:metadata")) {
         json::object& fields = metadata->get_object();
         fields.stable_erase(".");

@@ -35,7 +35,7 @@ Error bad_patch(std::string_view path, std::string_view why) {
                  fmt::format("strategic merge patch: {}: {}", path.empty() ? "." : path, why));
 }
 
-/// What the object's `$patch` says, kMerge without one.
+/// The object's `$patch`; kMerge without one.
 Result<Directive> directive_of(const json::object& patch, std::string_view path) {
     const json::value* value = patch.if_contains(kPatch);
     if (value == nullptr) return Directive::kMerge;
@@ -47,8 +47,8 @@ Result<Directive> directive_of(const json::object& patch, std::string_view path)
                                        json::serialize(*value)));
 }
 
-/// A part of a patch as plain data, for where there is nothing to merge it with: without directives
-/// and null members. False when a directive says that it is not to be.
+/// Makes plain data of a part of a patch that there is nothing to merge with: without directives
+/// and null members. False if a directive says that it must not exist.
 bool settle(json::value& value) {
     if (json::array* array = value.if_array()) {
         json::array kept;
@@ -75,7 +75,7 @@ bool settle(json::value& value) {
     return true;
 }
 
-/// What identifies an item of a patch's list; an error when nothing does.
+/// What identifies an item of a patch's list; an error if nothing does.
 Result<std::string> require_identity(const ListIdentity& identity, const json::value& item,
                                      std::string_view path) {
     if (identity.keyed() != item.is_object())
@@ -102,7 +102,7 @@ bool merges(const Schema* list) {
 Result<void> merge_object(json::object& target, json::object patch, const Schema* schema,
                           const std::string& path);
 
-/// Scalars: the union. Kept as one list without repeats.
+/// Scalars: their union, as one list without duplicates.
 json::array merge_scalars(json::array target, json::array patch) {
     std::unordered_set<std::string> seen;
     json::array merged;
@@ -113,7 +113,7 @@ json::array merge_scalars(json::array target, json::array patch) {
     return merged;
 }
 
-/// Objects: each item of the patch goes into the item with its key, or behind the last.
+/// Objects: each item of the patch is merged into the item with its key, or appended.
 Result<json::array> merge_items(json::array target, json::array patch, const Schema& list,
                                 const ListIdentity& identity, const std::string& path) {
     std::unordered_set<std::string> deleted;
@@ -130,7 +130,7 @@ Result<json::array> merge_items(json::array target, json::array patch, const Sch
             TRY(std::string id, require_identity(identity, patch[i], item_path(path, i)));
             deleted.insert(std::move(id));
         } else if (directive == Directive::kReplace) {
-            // Alone it speaks of the whole list; beside other members it is one of the new items.
+            // Alone it applies to the whole list; with other members it is one of the new items.
             replace = true;
             if (object->size() > 1) items.push_back(std::move(patch[i]));
         } else {
@@ -177,7 +177,7 @@ Result<json::array> merge_list(json::array target, json::array patch, const Sche
     return merge_scalars(std::move(target), std::move(patch));
 }
 
-/// The items of a patch's list that will be there afterwards.
+/// The items of a patch's list that remain afterwards.
 json::array without_directives(const json::array& patch) {
     json::array kept;
     for (const json::value& item : patch) {
@@ -187,8 +187,8 @@ json::array without_directives(const json::array& patch) {
     return kept;
 }
 
-/// `$setElementOrder/<field>`: merges the field's lists and puts the result into that order.
-/// Takes the field out of the patch.
+/// `$setElementOrder/<field>`: merges the field's lists and puts the result in that order. Removes
+/// the field from the patch.
 Result<void> apply_element_order(json::object& target, json::object& patch, std::string_view field,
                                  const json::value& order, const Schema* schema,
                                  const std::string& path) {
@@ -250,7 +250,7 @@ Result<void> apply_deletions(json::object& target, std::string_view field,
     return {};
 }
 
-/// `$retainKeys`: the target keeps no other members than these.
+/// `$retainKeys`: the target keeps only these members.
 Result<void> apply_retain_keys(json::object& target, const json::object& patch,
                                const std::string& path) {
     const json::value* retain = patch.if_contains(kRetainKeys);
@@ -274,7 +274,7 @@ Result<void> apply_retain_keys(json::object& target, const json::object& patch,
     return {};
 }
 
-/// One member of a patch, into the member of that name.
+/// Merges one member of a patch into the member of that name.
 Result<void> merge_member(json::object& target, std::string_view key, json::value patch,
                           const Schema* schema, const std::string& path) {
     if (patch.is_null()) {
@@ -314,8 +314,8 @@ Result<void> merge_object(json::object& target, json::object patch, const Schema
     }
     TRY_VOID(apply_retain_keys(target, patch, path));
 
-    // Orders first, since they take their fields out of the patch; deletions before additions, so
-    // that a value which is in both stays.
+    // Orders first, since they remove their fields from the patch; deletions before additions, so
+    // that a value in both stays.
     std::vector<std::pair<std::string, json::value>> orders;
     for (auto& entry : patch)
         if (std::string_view key = entry.key(); key.starts_with(kSetElementOrder))

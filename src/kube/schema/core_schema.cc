@@ -95,7 +95,7 @@ class Catalog {
         scalars_.emplace("object", std::move(object));
     }
 
-    /// Notes where each struct's lines are.
+    /// Records where each struct's lines are.
     void index(std::string_view table) {
         std::string_view name;
         const char* start = table.data();
@@ -119,7 +119,7 @@ class Catalog {
         CHECK(fresh, "a struct stands twice in the tables");
     }
 
-    /// The struct of that name, built when it is needed first.
+    /// The struct of that name, built when it is first needed.
     Schema::Ptr schema(std::string_view name) {
         if (auto it = built_.find(name); it != built_.end()) return it->second;
         auto block = blocks_.find(name);
@@ -153,7 +153,8 @@ class Catalog {
 
     Schema::Ptr parse_type(std::string_view line) {
         const std::string_view name = next_word(line);
-        // Fields without attributes share one schema a type, so that a pod's tree stays small.
+        // Fields without attributes share one schema for each type, so that a pod's tree stays
+        // small.
         if (line.find_first_not_of(' ') == std::string_view::npos) {
             if (auto it = plain_.find(name); it != plain_.end()) return it->second;
             Schema::Ptr made = named(name);

@@ -9,7 +9,7 @@
 namespace muster::kube {
 namespace {
 
-/// Nobody reads more suggestions than this, and each costs a comparison with every known name.
+/// No one reads more suggestions than this, and each costs a comparison with every known name.
 constexpr std::size_t kSuggestions = 100;
 
 void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& path,
@@ -100,7 +100,7 @@ bool apply_defaults(const Schema& schema, json::value& value) {
     }
     if (schema.type != Schema::Type::kObject || !value.is_object()) return false;
     json::object& object = value.get_object();
-    // A schema may know far more fields than are there: only those with a default are looked for.
+    // A schema may know far more fields than are there: only those with a default are looked up.
     for (const auto& [name, property] : schema.properties) {
         if (property->default_value.is_null()) continue;
         json::value* field = object.if_contains(name);

@@ -104,7 +104,7 @@ class Reader {
     }
     std::optional<std::int64_t> whole(std::string_view key, const json::value& value) {
         if (const std::int64_t* number = value.if_int64()) return *number;
-        // Of a value that was made and not parsed.
+        // For a value that was constructed and not parsed.
         if (const std::uint64_t* number = value.if_uint64(); number && *number <= INT64_MAX)
             return static_cast<std::int64_t>(*number);
         if (const double* number = value.if_double())
@@ -169,7 +169,7 @@ class Reader {
             schema.max_properties = size(key, value);
         } else if (key == "pattern") {
             schema.pattern = text(key, value);
-            // The quantities' one is known to be good; it stands in every pod template many times.
+            // The pattern of quantities is known to be good; every pod template has it many times.
             if (schema.pattern == kQuantityPattern) return;
             if (std::string problem = pattern_problem(schema.pattern); !problem.empty())
                 refuse(key, "FieldValueInvalid", "Invalid value: " + problem);
@@ -186,7 +186,7 @@ class Reader {
         }
     }
 
-    /// Keys that say nothing to us, and those that we would have to enforce and can't.
+    /// Keys without a meaning here, and keys that we would have to enforce and can't.
     void read_rarer(std::string_view key, const json::value& value, const Schema& schema) {
         static constexpr std::string_view kSilent[] = {"type",
                                                        "title",
@@ -277,7 +277,7 @@ class Reader {
             return;
         }
         if (given == nullptr) {
-            // Without a type only "anything at all" can be meant, and it must say so.
+            // Without a type it can only mean "anything at all", and it must say so.
             if (!schema.preserve_unknown)
                 refuse("type", "FieldValueRequired", "Required value: must not be empty");
             schema.type = schema.properties.empty() ? Type::kAny : Type::kObject;

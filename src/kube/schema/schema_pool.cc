@@ -14,8 +14,8 @@ Fingerprint with_bytes(const Fingerprint& before, std::string_view kind, T numbe
     return before.with(kind).with({bytes, sizeof bytes});
 }
 
-/// Every value begins with a word for what it is, and lists and objects end with one, so that no
-/// two trees give one sequence.
+/// Every value begins with a word for its type, and lists and objects end with one, so that
+/// different trees have different sequences.
 Fingerprint with(Fingerprint seen, const json::value& value) {
     switch (value.kind()) {
         case json::kind::null:

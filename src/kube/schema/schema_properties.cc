@@ -6,7 +6,7 @@
 namespace muster::kube {
 namespace {
 
-/// Length, first and last bytes: enough to tell the names of one structure apart, nearly always.
+/// Length, first and last bytes: nearly always enough to distinguish the names of one structure.
 std::uint32_t hash_of(std::string_view name) {
     std::uint64_t first = 0;
     std::uint64_t last = 0;

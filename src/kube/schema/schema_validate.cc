@@ -17,14 +17,14 @@ namespace {
 using Type = Schema::Type;
 
 /// The parser refuses deep documents earlier; this guards the walks below (and the destructors of
-/// JSON values) against values that came another way.
+/// JSON values) against values from elsewhere.
 constexpr std::size_t kDeepest = 200;
 
 std::string_view wanted_name(Type type) {
     return type == Type::kIntOrString ? "integer or string" : type_name(type);
 }
 
-/// A value as messages show it; long ones are cut, at a character's start.
+/// A value for messages; long ones are cut at the start of a character.
 std::string shown(const json::value& value) {
     constexpr std::size_t kLongest = 200;
     // Not as JSON: 1.5 would be 1.5E0.
@@ -115,7 +115,7 @@ class Validator {
         std::string message =
             fmt::format("Invalid value: \"{}\": {} must be of type {}: \"{}\"", type_name(value),
                         place(), wanted_name(schema.type), type_name(value));
-        // YAML makes numbers and booleans of what people mean as text, above all in env and labels.
+        // YAML makes numbers and booleans of what people mean as text, mostly in env and labels.
         if (schema.type == Type::kString && (value.is_number() || value.is_bool()))
             message += fmt::format(" (put it in quotes: \"{}\")", shown(value));
         if (schema.type == Type::kInteger && is_whole(value))
@@ -234,7 +234,7 @@ class Validator {
                     fmt::format("Invalid value: {}: {} must be a finite number", *number, place()));
                 return;
             }
-            // 3.0 too: who reads the object as Go or C++ structs can't take it.
+            // 3.0 too: programs that read the object as Go or C++ structs can't accept it.
             if (integer) return wrong_type(schema, value);
         }
         check_range(schema, value);

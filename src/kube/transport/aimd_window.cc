@@ -7,10 +7,10 @@
 namespace muster::kube {
 namespace {
 
-/// A round whose answers took longer than the fastest by this does not let the window grow.
+/// A round whose answers took longer than the fastest by this factor does not let the window grow.
 constexpr double kSlower = 1.25;
-/// The fastest round is forgotten by so much in each, so that one lucky moment is not a measure for
-/// ever.
+/// The time of the fastest round grows by this factor in each round, so that one lucky moment is
+/// not a measure without end.
 constexpr double kFade = 1.01;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -73,7 +73,7 @@ bool AimdWindow::long_ones_wait() const {
     return short_flows_ > 0 && long_in_flight_ >= std::max(1, size() / kLongShare);
 }
 
-/// The queue whose first is next; null while all wait.
+/// The queue whose first request is next; null while all wait.
 std::deque<std::string>* AimdWindow::whose_turn() {
     if (!long_ones_wait()) return missed_.empty() ? &turns_ : &missed_;
     while (!turns_.empty() && flows_.at(turns_.front()).is_long()) {

@@ -4,7 +4,7 @@ namespace muster::kube {
 namespace {
 
 constexpr int kTries = 10;
-/// Where a 429 names no time; as client-go has it.
+/// Used if a 429 names no time; the same as in client-go.
 constexpr Duration kHold = std::chrono::seconds(1);
 
 }  // namespace

@@ -15,10 +15,10 @@ namespace {
 // Deeper than any object of the API.
 constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kLeastMemory = 512;
-// A server that wants us to stay away for longer is asked again all the same.
+// If a server wants us to stay away for longer, it is asked again all the same.
 constexpr std::int64_t kLongestRetryAfter = 3600;
 constexpr unsigned kUnauthorized = 401;
-// Of a watch: what a server would refuse to store many times over.
+// Limit of a line of a watch: far more than a server would store.
 constexpr std::size_t kMaxLine = std::size_t{64} * 1024 * 1024;
 
 std::string_view media_type(ContentType type) {
@@ -57,8 +57,8 @@ Result<ObjectPtr> parse_object(std::string_view text) {
     json::parse_options options;
     options.max_depth = kMaxDepth;
     boost::system::error_code failed;
-    // Of its own, as an object is let go of whole: a tree of small pieces costs as much again as
-    // its parsing does.
+    // Memory of its own, as an object is freed as a whole: freeing a tree of small pieces costs as
+    // much again as parsing it.
     json::storage_ptr memory = json::make_shared_resource<json::monotonic_resource>(
         std::max<std::size_t>(text.size() * 2, kLeastMemory));
     json::value value = json::parse(text, failed, std::move(memory), options);
@@ -68,12 +68,12 @@ Result<ObjectPtr> parse_object(std::string_view text) {
     return std::make_shared<const json::value>(std::move(value));
 }
 
-/// What a body that is not JSON says, as an object's text.
+/// A body that is not JSON, as the text of an object.
 ObjectPtr plain_text(std::string text) {
     return std::make_shared<const json::value>(std::move(text));
 }
 
-/// What the server says against a request, or why that can't be heard.
+/// The server's reason to refuse a request, or why that can't be read.
 Task<Error> read_refusal(net::HttpBody& body) {
     std::string text;
     for (;;) {
@@ -96,7 +96,7 @@ Result<WatchEvent> parse_event(std::string_view line) {
         type != nullptr && type->is_string() ? event_type_of(type->get_string()) : std::nullopt;
     if (!kind || object == nullptr)
         return Error(Code::kInternal, "the server sent a line that is not an event of a watch");
-    // The frame's memory goes with the object.
+    // The frame's memory is freed with the object.
     return WatchEvent{*kind, ObjectPtr(frame, object)};
 }
 
@@ -106,7 +106,7 @@ net::HttpRequest with_headers(const net::HttpRequest& request, const Credentials
     return made;
 }
 
-/// How long a watch may last, which the server is to end before; max(): for ever.
+/// How long a watch may last; the server is to end it before that. max(): without limit.
 Duration longest_watch(const Request& request, Duration beyond) {
     const std::string_view text = request.query_value("timeoutSeconds");
     std::uint32_t seconds = 0;
@@ -233,8 +233,7 @@ Task<Result<Response>> HttpTransport::call(Request request) {
     response.status = static_cast<int>(http.status);
     if (!request.body_unread || http.status >= 300) {
         Result<ObjectPtr> object = parse_object(http.body);
-        // A success must be an object; a refusal may be anything that stands between here and
-        // there.
+        // A success must be an object; a refusal may come from anything between here and there.
         if (!object && http.status < 300) co_return std::move(object.error());
         response.body = object ? *std::move(object) : plain_text(std::move(http.body));
     }

@@ -5,7 +5,7 @@
 namespace muster::kube {
 namespace {
 
-/// A request that is lost among others that are answered says nothing of the server.
+/// If a request is lost while others are answered, that says nothing about the server.
 constexpr Duration kAway = std::chrono::seconds(1);
 
 }  // namespace

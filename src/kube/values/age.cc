@@ -8,7 +8,7 @@ namespace muster::kube {
 
 namespace {
 
-/// "3h" or "3h20m": the smaller unit only when there is something of it.
+/// "3h" or "3h20m": the smaller unit only if it is not zero.
 std::string two_units(std::int64_t large, char large_unit, std::int64_t small, char small_unit) {
     if (small == 0) return fmt::format("{}{}", large, large_unit);
     return fmt::format("{}{}{}{}", large, large_unit, small, small_unit);

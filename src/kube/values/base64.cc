@@ -11,7 +11,7 @@ constexpr std::string_view kStandard =
 constexpr std::string_view kUrl =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The digits alone.
+/// Only the digits.
 std::string digits_of(std::string_view bytes, std::string_view alphabet) {
     std::string text;
     text.reserve((bytes.size() + 2) / 3 * 4);

@@ -12,7 +12,7 @@
 namespace muster::kube {
 namespace {
 
-/// Hands out memory from front to back and takes nothing back.
+/// Hands out memory from front to back and frees nothing.
 class Arena final : public json::memory_resource {
   public:
     Arena(char* begin, char* end)
@@ -64,7 +64,7 @@ class Arena final : public json::memory_resource {
 }  // namespace
 }  // namespace muster::kube
 
-/// Destructors of JSON values then leave the tree alone: its memory goes as a whole.
+/// Destructors of JSON values then leave the tree alone: its memory is freed as a whole.
 template <>
 struct boost::json::is_deallocate_trivial<muster::kube::Arena> {
     static constexpr bool value = true;
@@ -79,7 +79,7 @@ struct Document::Holder {
     json::value root;
 };
 
-/// One block, the holder before its room. The references are counted apart from it, so that a weak
+/// One block, with the holder before its room. The references are counted elsewhere, so that a weak
 /// one keeps nothing of it.
 std::shared_ptr<Document::Holder> Document::make_holder(std::size_t room) {
     auto* place = static_cast<char*>(::operator new(sizeof(Holder) + room));
@@ -125,7 +125,7 @@ ObjectPtr Document::share_compact() && {
 }
 
 std::size_t tree_bytes(const json::value& value) {
-    // What Boost.JSON 1.81 allocates; a wrong guess costs another block and nothing else.
+    // What Boost.JSON 1.81 allocates; a wrong guess only costs another block.
     constexpr std::size_t kTable = 16 + 7;  // and alignment
     constexpr std::size_t kInlineString = 14;
     constexpr std::size_t kShortestString = 30;  // beyond

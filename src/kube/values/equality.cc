@@ -7,7 +7,7 @@ namespace muster::kube {
 
 bool equal(const json::object& a, const json::object& b) {
     if (a.size() != b.size()) return false;
-    // Two states of one object mostly have their fields in the same order.
+    // Two states of one object usually have their fields in the same order.
     auto beside = b.begin();
     for (const auto& entry : a) {
         const json::value* other =

@@ -10,7 +10,7 @@
 
 namespace muster::kube {
 
-/// Reads a path from its front. Each method leaves `at_` behind what it read, or at what it could
+/// Parses a path from its front. Each method leaves `at_` after what it read, or at what it could
 /// not read.
 class JsonPath::Parser {
   public:
@@ -65,7 +65,7 @@ class JsonPath::Parser {
         return Step(Key{std::move(name)});
     }
 
-    /// Up to the next step; a backslash takes the meaning from what follows.
+    /// Up to the next step; a backslash removes the meaning of the next character.
     Result<std::string> bare_key() {
         std::string name;
         while (!done()) {
@@ -124,7 +124,7 @@ class JsonPath::Parser {
         return name;
     }
 
-    /// Behind "?(": `@.a.b=="text")]`.
+    /// After "?(": `@.a.b=="text")]`.
     Result<Step> filter() {
         Filter filter;
         blanks();
@@ -174,7 +174,7 @@ class JsonPath::Parser {
 
     static constexpr std::size_t kShownBytes = 20;
     static constexpr std::size_t kMoreBytesOfCodePoint = 3;
-    /// Of a filter's operators as well as of the next step.
+    /// Ends a key, in a filter as well as in a step.
     static constexpr std::string_view kEndsKey = ".[]()=!<>,{}@$'\" ";
 
     std::string_view text_;
@@ -190,7 +190,7 @@ std::optional<double> number_of(const json::value& value) {
     return std::nullopt;
 }
 
-/// Negative, zero, positive; nothing when the two are not of one type with an order.
+/// Negative, zero, positive; nothing if the two are not of the same ordered type.
 std::optional<int> compare(const json::value& a, const json::value& b) {
     if (a.is_string() && b.is_string()) return a.get_string().compare(b.get_string());
     if (a.is_bool() && b.is_bool()) return int(a.get_bool()) - int(b.get_bool());

@@ -63,7 +63,7 @@ struct Digits {
     std::int64_t decimals = 0;
 };
 
-/// Takes the number off the front of `text`; nullopt when there is none.
+/// Removes the number from the front of `text`; nullopt if there is none.
 std::optional<Digits> read_digits(std::string_view& text) {
     Digits number;
     bool point = false;
@@ -113,8 +113,8 @@ Int128 scale_binary(const Digits& number, int exponent) {
     const auto digits = static_cast<std::int64_t>(number.digits.size());
     const std::int64_t whole_digits = digits - number.decimals;
     // Digits of the fraction from the right: each step divides by ten and keeps the integer part.
-    // floor((d + x) / 10) is floor((d + floor(x)) / 10) for an integer d, so nothing is lost but
-    // whether there was a rest.
+    // floor((d + x) / 10) is floor((d + floor(x)) / 10) for an integer d, so nothing is lost except
+    // whether there was a remainder.
     Int128 fraction = 0;
     bool rest = false;
     for (std::int64_t i = digits - 1; i >= std::max<std::int64_t>(whole_digits, 0); --i) {
@@ -236,7 +236,7 @@ Quantity Quantity::add(Nano nano, Format format) const {
 
 std::string Quantity::to_string() const {
     if (nano_ == 0) return "0";
-    // Below 1024 the binary suffixes say nothing, and a fraction they can't say.
+    // Below 1024 binary suffixes have no use, and they can't express a fraction.
     const bool binary = format_ == Format::kBinarySi && nano_ % kNanosPerUnit == 0 &&
                         (nano_ >= 1024 * kNanosPerUnit || nano_ <= -1024 * kNanosPerUnit);
     if (binary) {

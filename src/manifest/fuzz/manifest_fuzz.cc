@@ -11,7 +11,7 @@ void require(bool condition) {
     if (!condition) std::abort();
 }
 
-/// Beside every value of the JSON stands its place, inside the text and no deeper than allowed.
+/// Every value of the JSON has its place, inside the text and no deeper than allowed.
 void check_places(const json::value& value, const manifest::SourcePtr& places, int lines,
                   int depth) {
     require(places != nullptr && depth <= manifest::kMaxManifestDepth);

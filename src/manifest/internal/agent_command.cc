@@ -18,14 +18,14 @@ std::size_t launcher_words(const json::array& words) {
     return text(flag) == "-m" && text(flag + 1) == "torch.distributed.run" ? flag + 2 : 0;
 }
 
-/// `python [-u] SCRIPT ...` and `python [-u] -m MODULE ...`, as an agent is told it; empty: the
-/// interpreter is given something else, or it is another program.
+/// `python [-u] SCRIPT ...` and `python [-u] -m MODULE ...`, in the form for an agent; empty if the
+/// interpreter gets something else, or it is another program.
 json::array python_words(const json::array& words) {
     const auto text = [&](std::size_t i) {
         return i < words.size() ? std::string_view(words[i].get_string()) : std::string_view();
     };
     const std::string_view program = text(0).substr(text(0).rfind('/') + 1);
-    const std::size_t first = text(1) == "-u" ? 2 : 1;  // an agent says it always
+    const std::size_t first = text(1) == "-u" ? 2 : 1;  // an agent always adds it
     const std::size_t script = text(first) == "-m" ? first + 1 : first;
     const std::string_view name = text(script);
     if (!program.starts_with("python") || name.empty() || name.starts_with('-')) return {};
@@ -58,7 +58,7 @@ std::optional<json::array> agent_command(const json::object& container, const Ag
         }
     }
     if (replaced > 0 && agent.warm) command.emplace_back("--warm");
-    // A PyTorchJob says "auto" to torchrun; this program is one process for each pod.
+    // A PyTorchJob says "auto" to torchrun; this program is one process in each pod.
     if (replaced == 0)
         for (const char* word : {"--nproc-per-node=1", "--no-python"}) command.emplace_back(word);
     command.insert(command.end(), words.begin() + static_cast<std::ptrdiff_t>(replaced),

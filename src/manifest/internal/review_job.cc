@@ -7,7 +7,7 @@ namespace muster::manifest {
 
 namespace {
 
-/// What is malformed is left as it is, for the review to tell.
+/// Malformed parts are left as they are; the review reports them.
 json::value in_a_namespace(const json::value& object) {
     json::value stored = object;
     json::object* fields = stored.if_object();
@@ -27,7 +27,7 @@ jobs::Review review_job(const jobs::JobKind& kind, const json::value& object,
     jobs::Review review = jobs::review(written, stored, platform);
     const kube::ObjectMeta& meta = review.job.metadata;
     if (!review.problems.empty() || !meta.name.empty()) return review;
-    // Only now: what is wrong with a prefix is said of the prefix.
+    // Only now, so that an error in a prefix is reported for the prefix.
     stored.at("metadata").get_object()["name"] = meta.generate_name + "xxxxx";
     review.job = jobs::review(written, stored, platform).job;
     return review;

@@ -20,7 +20,7 @@ const Child* match_key(const SourceNode& node, std::string_view path) {
     return best;
 }
 
-/// "[3]" or "[key]": takes it off `path`.
+/// Removes "[3]" or "[key]" from `path`.
 const Child* match_brackets(const SourceNode& node, std::string_view& path) {
     std::size_t close = path.find(']');
     if (close == std::string_view::npos) return nullptr;
@@ -66,7 +66,7 @@ Located locate(const SourcePtr& root, std::string_view path) {
 
 Place place_of(const SourcePtr& root, std::string_view path) {
     Located found = locate(root, path);
-    // A list or map that starts below its key is better known by the key.
+    // A list or map that starts below its key is easier to find by the key.
     bool below = found.node && !found.node->children.empty() && found.value.line != found.key.line;
     return found.exact && !below ? found.value : found.key;
 }

@@ -34,7 +34,7 @@ struct Open {
     SourceNode places;
     std::size_t size = 2;
     YAML::anchor_t anchor = 0;
-    // Of a map only.
+    // Only for a map.
     bool have_key = false;
     bool key_usable = true;
     bool key_is_merge = false;
@@ -44,7 +44,7 @@ struct Open {
 };
 
 /// Builds JSON and places from the parser's events. Problems that leave the structure intact are
-/// noted and the parse goes on.
+/// recorded, and the parse continues.
 class Builder final : public YAML::EventHandler {
   public:
     Builder(std::size_t offset, const LineIndex& lines, YamlDocument& out)
@@ -115,7 +115,7 @@ class Builder final : public YAML::EventHandler {
 
     std::size_t last_quoted() const { return last_quoted_; }
     bool in_quotes() const { return last_quoted_ != kNone; }
-    /// Where the innermost list or map that is still open began.
+    /// Where the innermost open list or map began.
     std::optional<Place> innermost() const {
         if (open_.empty()) return std::nullopt;
         return open_.back().places.value;
@@ -291,7 +291,7 @@ class Builder final : public YAML::EventHandler {
     std::size_t last_quoted_ = kNone;
 };
 
-/// yaml-cpp's words, and what a person can do about it.
+/// yaml-cpp's message, and what to do about it.
 std::string explain(const std::string& message, std::string_view line, const Builder& builder) {
     std::size_t indent = line.find_first_not_of(" \t");
     bool tab = line.substr(0, indent == std::string_view::npos ? 0 : indent).find('\t') !=
@@ -321,10 +321,10 @@ std::string explain(const std::string& message, std::string_view line, const Bui
     return "not YAML: " + message;
 }
 
-/// True when the quoted scalar at `text` has its closing quote: the parser takes the end of the
-/// text for one.
+/// Whether the quoted scalar at `text` has its closing quote: the parser accepts the end of the
+/// text instead.
 bool quote_closes(std::string_view text) {
-    // Before the quote may stand an anchor or a tag.
+    // An anchor or a tag may precede the quote.
     std::size_t start = text.find_first_of("\"'|>");
     if (start == std::string_view::npos || text[start] == '|' || text[start] == '>') return true;
     char quote = text[start];

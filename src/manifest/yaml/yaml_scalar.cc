@@ -140,7 +140,7 @@ Result<json::value> resolve_plain(std::string_view text) {
     char first = text.front();
     if (!is_digit(first) && first != '+' && first != '-' && first != '.') return json::value(text);
     std::string plain(text);
-    // A leading dot gets no underscores removed, upstream's quirk.
+    // Underscores are not removed after a leading dot, upstream's quirk.
     if (first != '.') std::erase(plain, '_');
     if (auto parts = split_integer(plain); parts && first != '.')
         return integer_value(*parts, text);

@@ -43,7 +43,7 @@ bool is_marker(std::string_view line, std::string_view marker) {
     return line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r';
 }
 
-/// True for a line that holds nothing or a comment.
+/// Whether a line is empty or only has a comment.
 bool is_blank(std::string_view line) {
     std::size_t first = line.find_first_not_of(" \t\r");
     return first == std::string_view::npos || line[first] == '#';

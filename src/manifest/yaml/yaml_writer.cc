@@ -8,7 +8,7 @@ namespace muster::manifest {
 
 namespace {
 
-/// True when the text reads back as itself without quotes.
+/// Whether the text reads back as itself without quotes.
 bool is_plain(std::string_view text) {
     constexpr std::string_view kFirst = "-?:,[]{}#&*!|>'\"%@` ";
     constexpr std::string_view kAnywhere = "\n\r\t\"\\[]{},";
@@ -19,7 +19,7 @@ bool is_plain(std::string_view text) {
     if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos)
         return false;
     if (text.back() == ':') return false;
-    // Others read dates, and numbers of the base 60, where the Kubernetes tools read texts.
+    // Other readers take texts of the Kubernetes tools for dates, and for numbers of base 60.
     const bool number = (text.front() >= '0' && text.front() <= '9') || text.front() == '+';
     if (number && text.find_first_not_of("0123456789-:.+TtZz ") == std::string_view::npos)
         return false;
@@ -41,7 +41,7 @@ bool is_nested(const json::value& value) {
     return false;
 }
 
-/// `lead` is what stands before the first line already: nothing, or "- " of the list around it.
+/// `lead` is what precedes the first line: nothing, or the "- " of the list around it.
 void write(const json::value& value, std::size_t indent, bool continues_line, std::string& out) {
     auto start_line = [&](bool first) {
         if (!(first && continues_line)) out.append(indent, ' ');
@@ -56,7 +56,7 @@ void write(const json::value& value, std::size_t indent, bool continues_line, st
                 continue;
             }
             out += '\n';
-            // Lists stand at the indentation of their key, as kubectl writes them.
+            // Lists have the indentation of their key, as kubectl writes them.
             write(field, field.is_array() ? indent : indent + 2, false, out);
         }
         return;

@@ -1,6 +1,6 @@
-// The first byte says what the rest is (requests or answers, to a HEAD or not) and into pieces of
-// which size it is cut. However it is cut, the parser reads the same messages from it, and no head
-// or body is over its limit.
+// The first byte selects what the rest is (requests or answers, to a HEAD or not) and the size of
+// the pieces into which it is cut. However it is cut, the parser reads the same messages from it,
+// and no head or body exceeds its limit.
 
 #include <cstddef>
 #include <cstdint>

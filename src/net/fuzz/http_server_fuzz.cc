@@ -1,6 +1,6 @@
-// The first byte says into pieces of which size the rest is cut, and whether the client ends its
-// side behind it; the rest is what a client sends. The server must answer with what a client can
-// read, or close, and have nothing left afterwards.
+// The first byte selects the size of the pieces into which the rest is cut, and whether the client
+// ends its side after it; the rest is what a client sends. The server must answer with something
+// that a client can read, or close, and have nothing left afterwards.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -55,14 +55,14 @@ Task<void> receive(ByteStream& stream, std::string& all, bool& ended) {
     ended = true;
 }
 
-/// Every answer but the last must be whole; the last one may be cut, and an upgrade ends them.
+/// Every answer but the last must be complete; the last one may be cut, and an upgrade ends them.
 void check_answers(std::string_view bytes, bool heads) {
     HttpResponseParser parser({.head = 1 << 20, .body = SIZE_MAX});
     while (!bytes.empty()) {
         HttpResponse answer;
         parser.begin(answer, false);
         const auto used = parser.put(bytes);
-        // The answer to a HEAD has a length and no body, which only its client knows.
+        // The answer to a HEAD has a length but no body, which only its client knows.
         if (heads) return;
         CHECK(used.has_value(), "the server's answers can be read");
         if (!parser.done()) return;

@@ -1,5 +1,6 @@
-// The first byte says who sent the rest, and into pieces of which size it is cut; the rest are
-// frames. However they are cut, the decoder says the same, and no message is over the limit.
+// The first byte selects which side sent the rest, and the size of the pieces into which it is cut;
+// the rest are frames. However they are cut, the decoder gives the same result, and no message
+// exceeds the limit.
 
 #include <cstddef>
 #include <cstdint>

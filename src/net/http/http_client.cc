@@ -18,7 +18,7 @@ namespace {
 
 using Progress = ClientConnection::Progress;
 
-/// For so long a connection that was kept is not watched.
+/// How long a kept connection stays unwatched.
 constexpr Duration kUnwatched = std::chrono::seconds(1);
 
 /// Repeating them changes nothing (RFC 9110, section 9.2.2).
@@ -67,11 +67,12 @@ struct HttpClient::State {
 
     using Connection = std::shared_ptr<ClientConnection>;
 
-    /// The time of a call or of the head of its answer: at its end the connection is closed, which
-    /// ends whatever waits for it. No timer and no task of its own, since nearly none is reached.
+    /// The time limit of a call or of the head of its answer: at its end the connection is closed,
+    /// which ends whatever waits for it. It has no timer and no task of its own, since hardly any
+    /// limit is reached.
     class Deadline {
       public:
-        /// Duration::max(): there is none.
+        /// Duration::max(): no limit.
         Deadline(State& state, Duration time)
             : state_(state), place_(state.deadlines.emplace(end_of(state, time), this)) {
             if (place_->first != Instant::max()) state_.wake_at(place_->first);
@@ -87,7 +88,7 @@ struct HttpClient::State {
             if (connection_ != nullptr) connection_->close();
         }
 
-        /// While it lives, the end of the time is that of the connection.
+        /// While this exists, the connection ends when the time does.
         class Hold {
           public:
             Hold(Deadline& deadline, ClientConnection& connection) : deadline_(deadline) {
@@ -113,7 +114,7 @@ struct HttpClient::State {
         bool passed_ = false;
     };
 
-    /// A connection that is used: stop() closes it.
+    /// A connection in use: stop() closes it.
     class Use {
       public:
         Use(State& state, Connection connection, std::uint64_t generation)
@@ -151,20 +152,20 @@ struct HttpClient::State {
     void watch(const Connection& connection);
     Task<void> watch_idle(Connection connection);
     static Task<bool> watched(Connection connection);
-    /// One that was kept, or null.
+    /// A kept connection, or null.
     Task<Connection> take_idle();
     Task<Result<Connection>> make_connection(Duration most);
     /// Sends `request` and waits for the head of the answer.
     Task<Result<std::unique_ptr<Use>>> exchange(const HttpRequest& request, Progress& progress,
                                                 Deadline& deadline);
-    /// `made_in`: the generation when it was.
+    /// `made_in`: the generation when it was made.
     Task<Result<std::unique_ptr<Use>>> try_once(Connection connection, std::uint64_t made_in,
                                                 const std::string& head, const HttpRequest& request,
                                                 Progress& progress, Deadline& deadline);
     Task<Result<HttpResponse>> call(const HttpRequest& request, Progress& progress,
                                     Deadline& deadline);
 
-    /// What it means to have no answer, or to be late.
+    /// The error for an exchange without an answer, or that took too long.
     template <class T>
     Result<T> judged(Result<T> ended, const HttpRequest& request, Duration time,
                      const Deadline& deadline, const Progress& progress) const;
@@ -180,7 +181,7 @@ struct HttpClient::State {
     TaskGroup timers;
     std::multimap<Instant, Deadline*> deadlines;
     Instant waking_at = Instant::max();
-    std::list<Connection> idle;  // the longest kept first
+    std::list<Connection> idle;  // the one kept longest comes first
     bool watches_those_left = false;
     std::list<Connection> used;
     std::uint64_t generation = 0;  // of connections; those of earlier ones are not kept
@@ -229,8 +230,8 @@ class HttpClient::State::Body final : public HttpBody {
 
 // ---- connections ----
 
-/// Most are taken again at once, so nobody watches them for the first moment: who takes one looks
-/// whether it has been ended.
+/// Most are taken again very soon, so they are not watched for the first moment: the task that
+/// takes one checks whether it has ended.
 void HttpClient::State::keep(Connection connection) {
     if (stopping) return connection->close();
     connection->kept_at = clock.now();
@@ -263,13 +264,13 @@ Task<void> HttpClient::State::watch_those_left() {
 
 void HttpClient::State::watch(const Connection& connection) {
     connection->is_watched = true;
-    // At once: who takes it before a task of ours has begun must find the watch that it ends, or
-    // there are two readers.
+    // Immediately: a task that takes the connection before ours has begun must find the watch that
+    // it ends, or there would be two readers.
     connection->watch().spawn("idle http connection", connection->watch_idle());
     tasks.spawn("idle http connection", watch_idle(connection));
 }
 
-/// Until it is taken, too old, or ended by the server.
+/// Until it is taken, is too old, or the server ends it.
 Task<void> HttpClient::State::watch_idle(Connection connection) {
     const Instant old = connection->kept_at + options.idle_time;
     const auto ended = co_await within(clock, old - clock.now(), watched(connection));
@@ -324,7 +325,7 @@ Task<Result<std::unique_ptr<HttpClient::State::Use>>> HttpClient::State::exchang
     const HttpRequest& request, Progress& progress, Deadline& deadline) {
     if (stopping) co_return Error(Code::kCancelled, "the client stops");
     CO_TRY(const std::string head, request_head(request, options.host));
-    // What is retired while it is taken or made is of before.
+    // Connections that are retired while they are taken or made belong to an earlier generation.
     std::uint64_t made_in = generation;
     while (Connection kept = co_await take_idle()) {
         auto answered =
@@ -383,7 +384,7 @@ void HttpClient::State::wake_at(Instant when) {
 
 Task<void> HttpClient::State::pass_deadlines(Instant when) {
     co_await clock.sleep_until(when);
-    if (waking_at != when) co_return;  // an earlier one came and went on from here
+    if (waking_at != when) co_return;  // an earlier one came, and took over from here
     waking_at = Instant::max();
     const Instant now = clock.now();
     auto next = deadlines.begin();

@@ -12,7 +12,7 @@ namespace muster::net {
 
 namespace {
 
-/// Connections over the limit that may be open at a time, to be told so.
+/// Connections over the limit that may be open at the same time to be refused.
 constexpr std::size_t kRefusals = 64;
 
 }  // namespace
@@ -71,7 +71,7 @@ struct HttpServer::State {
     std::list<std::shared_ptr<HttpConnection>> connections;
     bool watching_deadlines = false;
     TaskGroup background;   // accepts, watches deadlines
-    TaskGroup supervisors;  // one for each connection; they end with it
+    TaskGroup supervisors;  // one for each connection, with the same lifetime
 };
 
 void HttpServer::State::take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls) {
@@ -90,7 +90,7 @@ Task<void> HttpServer::State::supervise(std::shared_ptr<HttpConnection> connecti
     connections.erase(place);
 }
 
-/// One waits for all: a timer for each connection would cost more than what it guards.
+/// One task watches all deadlines: a timer for each connection would cost more than what it guards.
 Task<void> HttpServer::State::watch_deadlines() {
     for (;;) {
         const Instant now = serving.clock.now();
@@ -109,7 +109,7 @@ Task<void> HttpServer::State::watch_deadlines() {
             co_await serving.deadline_set.wait();
             serving.awaits_deadline = false;
         } else {
-            // A deadline that is set meanwhile lies behind the end of this sleep.
+            // A deadline that is set meanwhile is after the end of this sleep.
             co_await serving.clock.sleep_until(std::min(next, now + shortest));
         }
     }

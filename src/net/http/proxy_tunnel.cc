@@ -14,7 +14,7 @@ namespace muster::net {
 
 namespace {
 
-// Of the answer to a CONNECT.
+// Limit of the answer to a CONNECT.
 constexpr std::size_t kMostHead = std::size_t{64} * 1024;
 
 std::string authority(const TunnelEnd& to) {
@@ -49,7 +49,7 @@ Task<Result<void>> converse_socks(ByteStream& stream, const TunnelEnd& to,
     CO_TRY_VOID(co_await stream.write(asio::buffer(wish)));
     CO_TRY(const std::string reply, co_await read_exactly(stream, kSocksReplyBytes));
     CO_TRY(const std::size_t rest, read_socks_reply(reply));
-    // Where the proxy itself stands now: nobody needs that.
+    // The address of the proxy's own end, which is not needed.
     CO_TRY([[maybe_unused]] const std::string bound, co_await read_exactly(stream, rest));
     co_return Result<void>();
 }
@@ -76,7 +76,7 @@ Task<Result<std::unique_ptr<ByteStream>>> tunnel_through_http(std::unique_ptr<By
         {.head = kMostHead, .body = std::numeric_limits<std::size_t>::max()});
     ClientConnection::Progress progress;
     const Result<void> answered = co_await connection.exchange(*head, request, progress);
-    // Nothing has been sent to the server behind it.
+    // Nothing has been sent to the server behind the proxy.
     if (!answered)
         co_return at_proxy(proxy, to, Error(Code::kUnavailable, answered.error().message()));
     const unsigned status = connection.response().status;

@@ -27,7 +27,7 @@ bool is_key(std::string_view key) {
                18;
 }
 
-/// What proves that a server understood the key (RFC 6455, section 4.2.2).
+/// Proves that a server understood the key (RFC 6455, section 4.2.2).
 Result<std::string> accept_value(std::string_view key) {
     const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -56,7 +56,7 @@ class WebSocketOverStream final : public WebSocket {
                 broken_ = Error(Code::kBadRequest,
                                 fmt::format("{} broke the WebSocket protocol: {}",
                                             stream_->peer_address(), event.error().reason));
-                // That it may not arrive changes nothing.
+                // It makes no difference if this does not arrive.
                 (void)co_await close(event.error().code, event.error().reason);
                 continue;
             }
@@ -71,7 +71,7 @@ class WebSocketOverStream final : public WebSocket {
                                                .bytes = std::move((*event)->bytes)};
                 case WebSocketOpcode::kPing:
                     pong_ = std::move((*event)->bytes);
-                    // A writer that is at work sends it behind its own; only the newest counts.
+                    // An active writer sends it after its own frame; only the newest counts.
                     if (!sending_ && !farewell_said_ && !cut_) CO_TRY_VOID(co_await send_pong());
                     break;
                 case WebSocketOpcode::kClose: {
@@ -119,7 +119,7 @@ class WebSocketOverStream final : public WebSocket {
         co_return Result<void>();
     }
 
-    /// Frames of reader and writer go out one after the other.
+    /// Frames of reader and writer are sent one after the other.
     Task<Result<void>> send(WebSocketOpcode opcode, std::string_view payload) {
         while (sending_) co_await sent_.wait();
         if (farewell_said_ || cut_) co_return Error(Code::kUnavailable, "the WebSocket was closed");
@@ -133,7 +133,7 @@ class WebSocketOverStream final : public WebSocket {
             End& operator=(const End&) = delete;
             WebSocketOverStream& self;
         } const end(*this);
-        cut_ = true;  // and stays so if this fails or is cancelled: part of a frame may be out
+        cut_ = true;  // and stays so on failure or cancellation: part of a frame may be out
         if (opcode == WebSocketOpcode::kClose) farewell_said_ = true;
         CO_TRY_VOID(co_await send_frame(opcode, payload));
         while (pong_ && !farewell_said_) {
@@ -174,7 +174,7 @@ class WebSocketOverStream final : public WebSocket {
     std::optional<Error> broken_;
     bool sending_ = false;
     bool farewell_said_ = false;
-    bool cut_ = false;  // a frame may be out in part: nothing can follow
+    bool cut_ = false;  // part of a frame may have been sent: nothing can follow
     Signal sent_;
 };
 

@@ -26,8 +26,9 @@ Error broken(std::string_view doing, const error_code& error) {
     return Error(Code::kUnavailable, fmt::format("{}: {}", doing, error.message()));
 }
 
-/// Small writes go out at once, and a peer that vanished without a word is noticed: a stream that
-/// only reads would otherwise wait for it for ever. What is accepted has it from its listener.
+/// Small writes are sent immediately, and a peer that silently vanished is noticed: otherwise a
+/// stream that only reads would wait for it without end. Accepted sockets inherit this from their
+/// listener.
 void tune(int fd, const TcpLiveness& liveness) {
     const auto set = [fd](int level, int option, int value) {
         ::setsockopt(fd, level, option, &value, sizeof value);
@@ -49,7 +50,7 @@ class SocketStream final : public ByteStream {
     Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
         CHECK(into.size() > 0, "a read of nothing");
         if (closed_) co_return closed_here();
-        // Remembered: the reactor learns of an end once, and a read after it would wait for ever.
+        // Remembered: the reactor learns of an end once, and a read after it would never return.
         if (input_ended_) co_return std::size_t{0};
         error_code error;
         const std::size_t size = co_await socket_.async_read_some(
@@ -67,7 +68,7 @@ class SocketStream final : public ByteStream {
         std::size_t left = bytes.size();
         while (left > 0) {
             if (closed_) co_return closed_here();
-            // First without asking the loop: the socket's buffer mostly has room.
+            // First without asking the loop: the socket's buffer usually has room.
             const ssize_t sent = send(bytes);
             if (sent >= 0) {
                 left -= static_cast<std::size_t>(sent);
@@ -132,7 +133,7 @@ class SocketStream final : public ByteStream {
         return ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
 
-    /// Throws when the coroutine was cancelled.
+    /// Throws if the coroutine was cancelled.
     Error failure(std::string_view doing, const error_code& error) const {
         if (closed_) return closed_here();
         if (error == asio::error::operation_aborted) throw boost::system::system_error(error);

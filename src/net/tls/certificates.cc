@@ -210,7 +210,7 @@ Result<WallTime> certificate_expiry(std::string_view certificate_pem) {
     const year_month_day day{year(ends.tm_year + 1900),
                              month(static_cast<unsigned>(ends.tm_mon + 1)),
                              std::chrono::day(static_cast<unsigned>(ends.tm_mday))};
-    // Years beyond what nanoseconds can count are as good as the last one.
+    // Years beyond what nanoseconds can count are treated as the last one.
     if (day.year() > year(2260)) return WallTime::max();
     return WallTime(sys_days(day) + hours(ends.tm_hour) + minutes(ends.tm_min) +
                     seconds(ends.tm_sec));

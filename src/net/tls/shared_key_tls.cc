@@ -18,14 +18,14 @@ namespace {
 
 using Session = std::unique_ptr<SSL_SESSION, OpensslFree<SSL_SESSION_free>>;
 
-/// The only suite that is offered. A key of this kind belongs to the hash of its suite.
+/// The only suite that is offered. The type of key is tied to the hash of its suite.
 constexpr const char* kSuite = "TLS_AES_128_GCM_SHA256";
 constexpr std::array<unsigned char, 2> kSuiteNumber = {0x13, 0x01};
 constexpr std::size_t kKeyBytes = 32;  ///< of that hash
 
 using Key = std::array<unsigned char, kKeyBytes>;
 
-/// What both sides use instead of the secret itself, which may serve other purposes, too.
+/// Used by both sides instead of the secret itself, which may serve other purposes too.
 Key key_for(std::string_view secret, std::string_view purpose) {
     const std::string text = fmt::format("muster shared key 1 {}", purpose);
     Key key{};
@@ -78,7 +78,7 @@ class SharedKey final : public SharedKeyTls {
         co_return std::move(session);
     }
 
-    /// As OpenSSL takes a key that was agreed on beforehand: a session that never was.
+    /// OpenSSL's form of a pre-shared key: a session that never existed.
     Session session_for(SSL* ssl) const {
         Session session(SSL_SESSION_new());
         const SSL_CIPHER* const suite = SSL_CIPHER_find(ssl, kSuiteNumber.data());
@@ -99,12 +99,12 @@ class SharedKey final : public SharedKeyTls {
         const SharedKey& self = of(ssl);
         *session = nullptr;
         if (std::string_view(reinterpret_cast<const char*>(identity), size) != self.identity_)
-            return 1;  // it is nobody we know, which ends the handshake
+            return 1;  // the client is not known, which ends the handshake
         *session = self.session_for(ssl).release();
         return *session != nullptr ? 1 : 0;
     }
 
-    /// `hash` is set when the server has asked for one, in a second round.
+    /// `hash` is set if the server has asked for one, in a second round.
     static int use(SSL* ssl, const EVP_MD* hash, const unsigned char** identity, std::size_t* size,
                    SSL_SESSION** session) {
         const SharedKey& self = of(ssl);
@@ -146,7 +146,7 @@ Result<std::unique_ptr<SharedKeyTls>> SharedKeyTls::create(std::string_view secr
     ERR_clear_error();
     TRY(SslContext server, make_context(TLS_server_method()));
     TRY(SslContext client, make_context(TLS_client_method()));
-    // A server that answers with a certificate knows no secret; nobody's is trusted.
+    // A server that answers with a certificate does not know the secret; no certificate is trusted.
     SSL_CTX_set_verify(client.get(), SSL_VERIFY_PEER, nullptr);
     return std::make_unique<SharedKey>(std::move(server), std::move(client),
                                        fmt::format("muster {}", purpose), key_for(secret, purpose));

@@ -22,7 +22,7 @@ const unsigned char* bytes_of(std::string_view text) {
     return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-/// With zeros in front up to `width` bytes.
+/// Padded with leading zeros to `width` bytes.
 Result<std::string> big_endian(const BIGNUM* number, std::size_t width) {
     std::string bytes(width, '\0');
     if (BN_bn2binpad(number, reinterpret_cast<unsigned char*>(bytes.data()),
@@ -40,7 +40,7 @@ Result<std::string> parameter(EVP_PKEY* key, const char* name, std::size_t width
                       width == 0 ? static_cast<std::size_t>(BN_num_bytes(number.get())) : width);
 }
 
-/// A JWS has r and s side by side, OpenSSL has them in DER.
+/// A JWS has r and s next to each other, OpenSSL has them in DER.
 Result<std::string> from_der(std::string_view der) {
     const unsigned char* at = bytes_of(der);
     const EllipticSignature parts(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
@@ -107,7 +107,7 @@ class OpensslSigningKey final : public SigningKey {
             EVP_DigestVerifyInit(digest.get(), nullptr, EVP_sha256(), nullptr, key_.get()) == 1 &&
             EVP_DigestVerify(digest.get(), bytes_of(given), given.size(), bytes_of(text),
                              text.size()) == 1;
-        // A signature that is wrong is not an error of this thread's next call.
+        // A wrong signature must not appear as the error of this thread's next call.
         if (!good) std::ignore = openssl_error(Code::kUnauthorized, "");
         return good;
     }

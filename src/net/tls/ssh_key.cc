@@ -19,7 +19,7 @@ void append_string(std::string& wire, std::string_view text) {
     wire += text;
 }
 
-/// The point that is the public half, uncompressed (SEC 1).
+/// The point of the public half, uncompressed (SEC 1).
 Result<std::string> public_point(EVP_PKEY* key) {
     std::size_t size = 0;
     if (EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0,

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::array<unsigned char, 9> kHttp11 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-/// What both sides share. No session is resumed: a resumed one would skip the check of the
-/// certificate, and tickets are records that nobody asked for.
+/// The common part of both sides. No session is resumed: a resumed one would skip the check of the
+/// certificate, and tickets are records that no one asked for.
 Result<SslContext> make_context(const SSL_METHOD* method) {
     SslContext context(SSL_CTX_new(method));
     if (!context) return openssl_error(Code::kInternal, "making a TLS context");
@@ -40,7 +40,7 @@ Result<void> use_certificate(SSL_CTX* context, const std::string& certificate_pe
     TRY(const PrivateKey key, parse_private_key(key_pem));
     if (SSL_CTX_use_certificate(context, leaf.get()) != 1)
         return openssl_error(Code::kInvalid, "using the certificate");
-    // The first one again, which is skipped, and then its chain.
+    // The first certificate again, which is skipped, and then its chain.
     bool first = true;
     while (X509* next = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
         const Certificate owned(next);
@@ -54,7 +54,7 @@ Result<void> use_certificate(SSL_CTX* context, const std::string& certificate_pe
     return {};
 }
 
-/// Adds every certificate of a PEM to those that are trusted.
+/// Adds every certificate of a PEM to the trusted ones.
 Result<void> trust(SSL_CTX* context, const std::string& ca_pem, bool tell_clients) {
     const Bio bio = read_only_bio(ca_pem);
     ERR_clear_error();
@@ -71,7 +71,7 @@ Result<void> trust(SSL_CTX* context, const std::string& ca_pem, bool tell_client
     return {};
 }
 
-/// A connection that judges certificates by `clock` instead of by the system's calendar.
+/// A connection that checks certificates by `clock` instead of the system's calendar.
 Result<Ssl> make_ssl(SSL_CTX* context, const Clock& clock) {
     ERR_clear_error();
     Ssl ssl(SSL_new(context));
@@ -92,12 +92,12 @@ int choose_http11(SSL*, const unsigned char** chosen, unsigned char* size,
     return SSL_TLSEXT_ERR_OK;
 }
 
-/// Of the first message of a client; the rest of it is read by the session.
+/// Of a client's first message; the session reads the rest of it.
 constexpr std::size_t kFirstRead = 512;
-/// Handshakes at once: more than enough for one processor, also where each waits for a while on its
-/// way there and back.
+/// Concurrent handshakes: more than enough for one processor, even if each waits for a while for
+/// its peer.
 constexpr std::size_t kHandshakes = 64;
-/// Of one that others wait for.
+/// Of a handshake that others wait for.
 constexpr Duration kLongestTurn = std::chrono::milliseconds(250);
 
 class ServerContext final : public TlsServerContext {
@@ -106,13 +106,13 @@ class ServerContext final : public TlsServerContext {
         : clock_(clock), context_(std::move(context)), turns_(clock, kHandshakes, kLongestTurn) {}
 
     Task<Result<std::unique_ptr<TlsStream>>> accept(std::unique_ptr<ByteStream> below) override {
-        // A session takes some 30 KiB, which a client that says nothing is not given.
+        // A session takes about 30 KiB, which a silent client does not get.
         std::vector<char> first;
         CO_TRY_VOID(co_await read_first(*below, first));
         const auto executor = co_await asio::this_coro::executor;
         Turns::Turn turn(turns_, executor);
         co_await turn.come();
-        // Who went away meanwhile costs no handshake.
+        // A client that has left meanwhile costs no handshake.
         if (below->has_input()) CO_TRY_VOID(co_await read_first(*below, first));
         CO_TRY(Ssl ssl, make_ssl(context_.get(), clock_));
         SSL_set_accept_state(ssl.get());
@@ -123,7 +123,7 @@ class ServerContext final : public TlsServerContext {
     }
 
   private:
-    /// Adds what comes next.
+    /// Appends the next bytes.
     static Task<Result<void>> read_first(ByteStream& below, std::vector<char>& first) {
         const std::size_t before = first.size();
         first.resize(before + kFirstRead);

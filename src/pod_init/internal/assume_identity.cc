@@ -9,8 +9,8 @@
 namespace muster::pod_init {
 
 int assume_identity(const Identity& identity, const char*& step) {
-    // Plain system calls: the C library's would speak to the threads of the process whose memory
-    // this one may share.
+    // Plain system calls: the C library's would affect the threads of the process whose memory this
+    // one may share.
     step = "giving up capabilities";
     if (identity.capabilities)
         for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;

@@ -10,8 +10,8 @@ namespace muster::pod_init {
 
 namespace {
 
-/// What anybody may have (/proc/sys/fs/pipe-max-size): as much as a full pipe, what is kept for it,
-/// and a full pipe of the program come to, five times over.
+/// The limit for everyone (/proc/sys/fs/pipe-max-size): five times as much as a full pipe, what is
+/// kept for it, and a full pipe of the program together.
 constexpr int kLastRoom = 1024 * 1024;
 
 }  // namespace
@@ -36,7 +36,7 @@ void AttachStreams::Copy::write_some() {
         } else if (errno == EAGAIN) {
             return;
         } else if (errno != EINTR) {
-            // Nothing reads it any more; that is reported on its own way.
+            // Nothing reads it any more; that is reported elsewhere.
             pipe.reset();
             kept.clear();
         }
@@ -71,7 +71,7 @@ void AttachStreams::write_kept() {
 void AttachStreams::make_last_room() {
     for (auto& [id, copies] : attached_)
         for (Copy& copy : copies)
-            // Where the user's share of the kernel's memory is used up the end may be cut off; the
+            // If the user's share of the kernel's memory is used up, the end may be cut off; the
             // log has it.
             if (copy.pipe) (void)::fcntl(copy.pipe.get(), F_SETPIPE_SZ, kLastRoom);
     write_kept();

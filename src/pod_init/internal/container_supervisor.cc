@@ -33,7 +33,7 @@ namespace muster::pod_init {
 
 namespace {
 
-/// Of a program that could not be executed.
+/// For a program that could not be executed.
 StartFailure to_start_failure(process::ProgramFailure failure) {
     const StartStage stage = [&] {
         switch (failure.fault) {
@@ -55,7 +55,7 @@ StartFailure to_start_failure(process::ProgramFailure failure) {
 
 constexpr mode_t kContainerUmask = 022;
 constexpr int kInitEnded = SIGUSR1;
-// As a shell says it.
+// The exit code of a shell.
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 
@@ -160,7 +160,7 @@ class Supervisor {
                 continue;
             }
             streams_.write_kept();
-            // Outputs before the process's end, so that the order of a log is that of its writing.
+            // Output before the process's end, so that a log has the order of writing.
             for (std::size_t i = 0; i < ProgramStreams::kOutputs; ++i)
                 if (events[outputs + i].revents != 0) pump(i);
             std::size_t next = 2;
@@ -187,12 +187,13 @@ class Supervisor {
         if (request.kind == Request::Kind::kEndInput) streams_.end_input(request.exec.id);
         if (request.kind != Request::Kind::kCancel) return;
         if (streams_.release(request.exec.id)) return end_exec(request.exec.id, 0, {});
-        // It leads a session of its own; what left that is the container's from here on.
+        // It leads a session of its own; processes that left that belong to the container from now
+        // on.
         if (auto it = execs_.find(request.exec.id); it != execs_.end())
             ::kill(-it->second.pid, SIGKILL);
     }
 
-    /// Where an exec's streams lead. What is not among the request's closes when it is started.
+    /// Where an exec's streams lead. Those not in the request are closed when it has started.
     struct Wiring {
         StandardStreams streams{};
         UniqueFd theirs;
@@ -269,7 +270,7 @@ class Supervisor {
         tell(report);
     }
 
-    /// Takes what is there now; more than is kept is read and dropped, so that no writer waits.
+    /// Takes the present output; more than is kept is read and dropped, so that no writer waits.
     bool collect(Exec& exec) {
         const auto piece = read_piece(exec.pipe, buffer_);
         if (!piece) exec.pipe.reset();
@@ -281,7 +282,7 @@ class Supervisor {
     bool pump(std::size_t output) {
         const std::string_view piece = streams_.take(output, buffer_);
         if (piece.empty()) return false;
-        // The log first: it has whatever somebody has seen.
+        // The log first: it has everything that anyone has seen.
         log_->write(static_cast<LogStream>(output), piece);
         streams_.copy(output, piece);
         return true;
@@ -309,10 +310,10 @@ class Supervisor {
     }
 
     [[noreturn]] void finish(int status) {
-        // Else a tree that forks faster than it is killed would keep us busy without end.
+        // Otherwise a tree that forks faster than it is killed would keep us busy without end.
         groups_.stop();
         process::kill_descendants();
-        // What was executed beside it goes with it: the init says so, after the container's end.
+        // Commands inside it end with it: the init reports them after the container's end.
         streams_.make_last_room();
         for (std::size_t output = 0; output < ProgramStreams::kOutputs; ++output)
             for (int pieces = 0; pieces < kLastPieces && pump(output); ++pieces) {
@@ -344,7 +345,7 @@ class Supervisor {
     }
 
     void tell(const Report& report) {
-        // A send fails only when the init is gone, and then there is nothing to tell it to.
+        // A send fails only if the init is gone, and then there is no one to tell.
         if (!send_report(control_.get(), report)) abandon();
     }
 

@@ -21,7 +21,7 @@ int write_text(const std::string& path, const std::string& text) {
     return 0;
 }
 
-/// The errno, 0 if it is read-only now.
+/// The errno, or 0 if it is read-only now.
 int try_freeze(const char* path, unsigned flags) {
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_RDONLY;
@@ -95,9 +95,10 @@ Result<void> freeze_mounts(const std::vector<std::string>& writable) {
         };
         if (covers("/proc") || covers("/dev") || std::ranges::any_of(writable, covers)) continue;
         const int error = try_freeze(path.c_str(), 0);
-        // What another mount hides is not there for anybody: its path is nothing, or a directory of
-        // what hides it and no mount (the machine's /sys/kernel/tracing below the pod's own /sys).
-        // What lies in a directory that we may not enter is closed to the container as well.
+        // A path hidden by another mount is not visible to anyone: it does not exist, or is a
+        // directory of the hiding mount and not a mount point (the machine's /sys/kernel/tracing
+        // below the pod's own /sys). A path in a directory that we may not enter is closed to the
+        // container as well.
         const bool hidden = error == ENOENT || error == EINVAL;
         const bool closed = (error == EACCES || error == EPERM) && ::geteuid() != 0;
         if (error != 0 && !hidden && !closed) return not_frozen(path, error);

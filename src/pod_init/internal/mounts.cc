@@ -39,7 +39,7 @@ std::string parent_of(const std::string& path) {
     return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
-/// The path with its links resolved; as it is when it can't be.
+/// The path with its links resolved; unchanged if that fails.
 std::string resolved(const std::string& path) {
     char* real = ::realpath(path.c_str(), nullptr);
     if (real == nullptr) return path;
@@ -72,7 +72,7 @@ Result<std::vector<std::string>> entries_of(const std::string& directory) {
     return names;
 }
 
-/// Puts the entry of the machine below `to` under the same name.
+/// Binds the entry of the machine below `to` under the same name.
 Result<void> bring_back(const std::string& from, const std::string& to) {
     struct stat info{};
     if (::lstat(from.c_str(), &info) < 0) return {};  // gone since it was listed
@@ -94,8 +94,8 @@ Result<void> bring_back(const std::string& from, const std::string& to) {
     return {};
 }
 
-/// The mount tree of one container while it is put together: knows which directories belong to the
-/// pod, by the longest prefix.
+/// The mount tree of one container as it is assembled: knows which directories belong to the pod,
+/// by the longest prefix.
 class Tree {
   public:
     explicit Tree(std::string scratch_dir) : scratch_dir_(std::move(scratch_dir)) {}
@@ -147,7 +147,7 @@ class Tree {
         return {};
     }
 
-    /// Replaces what is seen at `directory` by a tmpfs with the same entries.
+    /// Covers `directory` by a tmpfs with the same entries.
     Result<void> cover(const std::string& directory) {
         struct stat info{};
         if (::stat(directory.c_str(), &info) < 0)
@@ -155,11 +155,11 @@ class Tree {
         const std::string mode = fmt::format("mode=0{:o}", info.st_mode & 07777u);
         if (::mount("tmpfs", scratch_dir_.c_str(), "tmpfs", 0, mode.c_str()) < 0)
             return system_error("mounting a tmpfs for " + directory, errno);
-        // Else binding a parent of it back would bind itself too.
+        // Otherwise binding one of its parents back would bind it too.
         if (::mount(nullptr, scratch_dir_.c_str(), nullptr, MS_UNBINDABLE, nullptr) < 0)
             return system_error("making a mount unbindable", errno);
         if (::chown(scratch_dir_.c_str(), info.st_uid, info.st_gid) < 0) {
-            // A file system that maps no owners: the entries keep theirs all the same.
+            // A file system without owners: the entries keep theirs all the same.
         }
         TRY(std::vector<std::string> names, entries_of(directory));
         for (const std::string& name : names) {
@@ -188,7 +188,7 @@ class Tree {
     std::map<std::string, bool> owned_;
 };
 
-/// The path below the directory `top`, made where it is missing, with the mode of `top`; a link
+/// The path below the directory `top`, created if it is missing, with the mode of `top`; a link
 /// that leads out of `top` is refused.
 Result<UniqueFd> open_inside(int top, const std::string& path) {
     struct stat info{};
@@ -220,7 +220,7 @@ Result<UniqueFd> open_inside(int top, const std::string& path) {
     return Error(Code::kInternal, "a subPath has no end");
 }
 
-/// A detached copy of what is to be mounted.
+/// A detached copy of the source to mount.
 Result<UniqueFd> take_source(const MountSpec& mount) {
     constexpr unsigned kClone = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
     UniqueFd tree;
@@ -268,8 +268,8 @@ bool is_at_or_below(const std::string& path, const std::string& directory) {
     return path == directory || path.starts_with(join(directory, ""));
 }
 
-/// The order in which to mount: as given, but what hides the scratch directory, and what is mounted
-/// below that, at the end, as mount points that are missing are made by way of it.
+/// The order of mounting: as given, but anything that hides the scratch directory, and mounts below
+/// that, come last, as missing mount points are made through it.
 std::vector<std::size_t> mount_order(const std::vector<MountSpec>& mounts,
                                      const std::string& scratch_dir) {
     const auto is_last = [&](const MountSpec& mount) {

@@ -20,8 +20,8 @@ namespace muster::pod_init {
 
 namespace {
 
-/// What only administrates the machine, and what the pod gets its own of. Each entry that is bound
-/// costs 15 us.
+/// Devices for administration of the machine, and those of which the pod gets its own. Each entry
+/// that is bound costs 15 us.
 constexpr std::array<std::string_view, 24> kOfTheMachine{"autofs",
                                                          "btrfs-control",
                                                          "console",
@@ -70,7 +70,8 @@ Result<void> make_file(const std::string& path, mode_t mode) {
     return {};
 }
 
-/// The same device again, which costs a third of a mount; root may, but in no user namespace.
+/// Makes the same device again, which costs a third of a mount; root may do so, but in no user
+/// namespace.
 bool make_device(const std::string& path, const struct stat& info) {
     if (::mknod(path.c_str(), info.st_mode, info.st_rdev) < 0) return false;
     if (::chmod(path.c_str(), info.st_mode & 07777) == 0 &&
@@ -80,7 +81,7 @@ bool make_device(const std::string& path, const struct stat& info) {
     return false;
 }
 
-/// One entry of the machine's /dev under the same name.
+/// Brings one entry of the machine's /dev under the same name.
 Result<void> bring_device(int from, const std::string& name) {
     struct stat info{};
     if (::fstatat(from, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) return {};  // gone
@@ -101,7 +102,7 @@ Result<void> bring_device(int from, const std::string& name) {
     return {};
 }
 
-/// A terminal multiplexer finds its terminals beside itself, which a bound one does not.
+/// A terminal multiplexer finds its terminals next to itself; a bound one does not.
 Result<void> make_terminals() {
     if (::mkdir("/dev/pts", 0755) < 0) return failed("making the directory", "pts");
     if (::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
@@ -120,7 +121,7 @@ Result<void> make_message_queues() {
     return {};
 }
 
-/// Those that a pod sees.
+/// The entries that a pod sees.
 Result<std::vector<std::string>> entries(int directory) {
     UniqueFd again(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR* stream = again ? ::fdopendir(again.get()) : nullptr;

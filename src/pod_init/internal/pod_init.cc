@@ -27,10 +27,10 @@ namespace muster::pod_init {
 
 namespace {
 
-/// PID 1 of a pod (in a PID namespace), or the root of its process tree (without). Sets the pod up,
-/// forks one supervisor per container, reaps, and knows what became of each container. Ends with
-/// `muster`, unless it was told to outlive it: then it waits for another to connect and tells it
-/// everything again.
+/// PID 1 of a pod (in a PID namespace), or the root of its process tree (without one). Sets up the
+/// pod, forks one supervisor for each container, reaps, and knows what happened to each container.
+/// Ends with `muster`, unless it was told to outlive it: then it waits for another to connect and
+/// reports everything again.
 class PodInit {
   public:
     explicit PodInit(int control) : control_(control) {}
@@ -67,7 +67,7 @@ class PodInit {
             if (events[1].revents != 0) take_signals();
             if ((events[0].revents & POLLOUT) != 0) send_outgoing();
             if ((events[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) take_request();
-            // Last: it may replace the socket that the lines above speak of.
+            // Last: it may replace the socket that the lines above use.
             if (events[2].revents != 0) lifeline_ready();
         }
         return finish(*ended_);
@@ -114,7 +114,7 @@ class PodInit {
             cancel.exec.id = id;
             cancel.exec.container = container;
             for (const auto& [pid, supervisor] : supervisors_)
-                // One that has ended has taken its commands along.
+                // One that has ended has taken its commands with it.
                 if (supervisor.container == container)
                     (void)forward(supervisor.socket.get(), cancel).has_value();
         }
@@ -160,19 +160,19 @@ class PodInit {
         if (setup.link) TRY_VOID(configure_pod_link(*setup.link));
         TRY_VOID(set_up_pod_mounts(setup.mounts, setup.files));
         TRY_VOID(set_sysctls(setup.sysctls));
-        // Where the kernel can't, the pod's cgroup does if there is one.
+        // If the kernel can't, the pod's cgroup does, if there is one.
         if (setup.pids > 0) limit_pids(setup.pids);
         return setup.privileged ? Result<void>() : protect_kernel_files();
     }
 
-    /// Else a reader of what the process that we outlive wrote would wait for us.
+    /// Otherwise a reader of the output of the process that we outlive would wait for us.
     static void leave_outputs() {
         const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
         for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
             if (nothing) ::dup2(nothing.get(), fd);
     }
 
-    /// The process that we end with has ended, or somebody connects.
+    /// The process that we end with has ended, or another one connects.
     void lifeline_ready() {
         if (!outlives_) {
             ended_ = 0;
@@ -180,7 +180,7 @@ class PodInit {
         }
         UniqueFd connected(::accept4(lifeline_.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (!connected) return;
-        // The newest is the one: an older that still hangs on is of a daemon that was replaced.
+        // The newest one counts: an older one that is still connected belongs to a replaced daemon.
         lose_control();
         control_ = std::move(connected);
         ++recovery_.connections;
@@ -238,7 +238,7 @@ class PodInit {
         auto ends = process::make_message_pair();
         const pid_t pid = ends ? ::fork() : -1;
         if (pid == 0) {
-            // Else a sibling would keep our ends of the sockets open when we are gone.
+            // Otherwise a sibling would keep our ends of the sockets open when we are gone.
             ends->first.reset();
             signals_.reset();
             control_.reset();
@@ -333,8 +333,8 @@ class PodInit {
         if (container.end) return;
         container.pidfd.reset();
         container.end = copy_of(report);
-        // First the end of the container: it is what ended the others, and told of those first
-        // one would take it for a failure of theirs.
+        // The container's end first: it caused the other ends, which would look like failures of
+        // their own if they were reported before.
         queue(std::move(report));
         for (auto it = execs_.begin(); it != execs_.end();) {
             if (it->second != id) {
@@ -347,17 +347,17 @@ class PodInit {
     }
 
     void queue(Report report) {
-        if (!control_) return;  // kept in containers_ for the next one
+        if (!control_) return;  // kept in containers_ for the next connection
         outgoing_.push_back(std::move(report));
         send_outgoing();
     }
 
-    /// Never waits for a `muster` that does not read: what is queued goes when it does.
+    /// Never waits for a `muster` that does not read: queued reports are sent when it does.
     void send_outgoing() {
         while (!outgoing_.empty()) {
             auto sent = try_send_report(control_.get(), outgoing_.front());
             if (!sent) {
-                // The other end is closed. What it said before is still to be read.
+                // The other end is closed. What it sent before is still to be read.
                 outgoing_.clear();
                 return;
             }
@@ -381,14 +381,14 @@ class PodInit {
     void reap() {
         int status = 0;
         for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-            listen_to(pid);  // its last words
+            listen_to(pid);  // its last reports
             auto it = supervisors_.find(pid);
             if (it == supervisors_.end()) continue;
             const std::uint32_t id = it->second.container;
             supervisors_.erase(it);
-            // Without last words somebody killed the supervisor. Its container's main process has
-            // gone with it (by its parent-death signal); what else it had is ours now, and ends
-            // with the pod.
+            // Without a last report, someone killed the supervisor. Its container's main process
+            // was killed with it (by its parent-death signal); its other processes are ours now,
+            // and end with the pod.
             Report report;
             report.kind = Report::Kind::kExited;
             report.id = id;
@@ -400,8 +400,8 @@ class PodInit {
     int finish(int status) {
         // In a PID namespace the kernel kills the tree faster than we could.
         if (namespaces_) return status;
-        // Each supervisor sees our end of its socket close and kills its own; killed by us it could
-        // not. What a supervisor leaves if somebody else killed it is ours by then.
+        // Each supervisor sees our end of its socket close and kills its own processes; it could
+        // not if we killed it. If someone else killed a supervisor, its processes are ours by then.
         for (auto& [pid, supervisor] : supervisors_) {
             supervisor.socket.reset();
             ::kill(pid, SIGCONT);
@@ -419,8 +419,8 @@ class PodInit {
 
     UniqueFd control_;
     UniqueFd signals_;
-    UniqueFd lifeline_;  ///< the process to end with, or the socket at which the next one comes
-    UniqueFd network_;   ///< for the next one: nothing else keeps the router alive meanwhile
+    UniqueFd lifeline_;  ///< the process to end with, or the socket for the next connection
+    UniqueFd network_;   ///< for the next connection: nothing else keeps the router alive meanwhile
     Report::Recovery recovery_;
     std::string note_;
     bool namespaces_ = false;
@@ -428,7 +428,7 @@ class PodInit {
     std::optional<int> ended_;
     std::map<pid_t, Supervisor> supervisors_;
     std::map<std::uint32_t, Container> containers_;  ///< by the id of the start
-    std::map<std::uint32_t, std::uint32_t> execs_;   ///< under way -> container
+    std::map<std::uint32_t, std::uint32_t> execs_;   ///< in progress -> container
     std::deque<Report> outgoing_;
 };
 
@@ -436,7 +436,7 @@ class PodInit {
 
 int run() {
     // A terminal's Ctrl-C goes to every process of its group; only muster may act on it, so that
-    // pods end with their grace.
+    // pods get their grace period.
     ::setsid();
     return PodInit(kControlFd).run();
 }

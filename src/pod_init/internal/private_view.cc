@@ -30,7 +30,7 @@ Result<void> make_directory(const std::string& path) {
     return {};
 }
 
-/// Commas and colons and backslashes have a meaning in the options of an overlay.
+/// Commas, colons and backslashes have a meaning in the options of an overlay.
 std::string escaped(const std::string& path) {
     std::string text;
     for (const char c : path) {
@@ -46,7 +46,7 @@ class View {
         : files_(files), points_(std::move(points)), root_(files.scratch + "/root") {}
 
     Result<void> make() {
-        // Before the view is there, which would be part of what is shared.
+        // Before the view exists, which would be part of what is shared.
         for (const ViewPoint& point : points_)
             if (point.how != How::kOverlay && ::access(point.path.c_str(), F_OK) == 0) {
                 TRY(taken_[point.path], take(point.path));
@@ -79,7 +79,7 @@ class View {
         return make_directory(store_ + "/.work");
     }
 
-    /// `from` copy-on-write at `to`.
+    /// Mounts `from` copy-on-write at `to`.
     Result<void> overlay(const std::string& from, const std::string& to) {
         // "/home/ada" is kept as "home+ada", and "/" as "root".
         std::string name = from == "/" ? "root" : from.substr(1);
@@ -90,7 +90,7 @@ class View {
         if (::stat(from.c_str(), &info) < 0) return system_error("looking at " + from, errno);
         TRY_VOID(make_directory(upper));
         TRY_VOID(make_directory(work));
-        // The directory itself looks like that of the machine.
+        // The directory itself looks like the machine's.
         if (::chmod(upper.c_str(), info.st_mode & 07777u) < 0)
             return system_error("setting the mode of " + upper, errno);
         if (::chown(upper.c_str(), info.st_uid, info.st_gid) < 0) {
@@ -115,7 +115,7 @@ class View {
     }
     std::string placed(const std::string& path) const { return path == "/" ? root_ : root_ + path; }
 
-    /// The directory `from`, which is not a point of another kind, at `to`, which exists.
+    /// Places the directory `from`, which is not a point of another type, at `to`, which exists.
     Result<void> place(const std::string& from, const std::string& to) {
         auto done = overlay(from, to);
         if (!done) {
@@ -125,7 +125,8 @@ class View {
         return place_points_below(from);
     }
 
-    /// Those that lie below no other one below `from`: each does with its own what this one does.
+    /// Places the points that are not below another one below `from`: each handles its own in the
+    /// same way.
     Result<void> place_points_below(const std::string& from) {
         for (const ViewPoint& point : points_) {
             if (!lies_below(point.path, from)) continue;
@@ -139,7 +140,7 @@ class View {
 
     Result<void> place_point(const ViewPoint& point) {
         struct stat info{};
-        // Hidden by another mount, or not for us.
+        // Hidden by another mount, or not accessible to us.
         if (::stat(point.path.c_str(), &info) < 0) return {};
         if (point.how == How::kOverlay && S_ISDIR(info.st_mode))
             return place(point.path, placed(point.path));
@@ -171,7 +172,7 @@ class View {
         return {};
     }
 
-    /// The directory as a new one, with each entry placed by itself.
+    /// Makes the directory as a new one, with each entry placed separately.
     Result<void> compose(const std::string& from, const std::string& to) {
         const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(from.c_str()), ::closedir);
         if (directory == nullptr) return system_error("reading the directory " + from, errno);
@@ -206,7 +207,7 @@ class View {
             return system_error("setting the mode of " + target, errno);
         const ViewPoint* point = point_at(source);
         if (point != nullptr) return place_point(*point);
-        // What we may not look into is closed to the pod as well.
+        // A directory that we may not read is closed to the pod as well.
         if (::access(source.c_str(), R_OK | X_OK) < 0) return {};
         return place(source, target);
     }
@@ -235,8 +236,8 @@ Result<void> set_up_private_files(const PrivateFiles& files) {
     if (files.scope == PrivateFiles::Scope::kMachine) {
         TRY(const std::string table, read_text("/proc/self/mountinfo"));
         std::vector<process::MountEntry> mounts = process::parse_mount_table(table);
-        // An ordinary user's overlay can't take a directory of somebody else up when something in
-        // it changes, but it may begin with one; this is the one in which everybody writes.
+        // An ordinary user's overlay can't copy up a directory of another user when something in it
+        // changes, but it may begin with one; this is the one in which everyone writes.
         if (::geteuid() != 0) mounts.push_back({.path = "/var/tmp", .type = {}});
         points = plan_private_view(mounts, files.kept);
     }

@@ -25,8 +25,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return result;
 }
 
-/// What a child that could not become its program leaves. In memory that is shared with it, as a
-/// child that is cloned into a cgroup has a copy of all else.
+/// What a child that could not become its program leaves. It is in memory that is shared with the
+/// child, as a child that is cloned into a cgroup has a copy of everything else.
 struct Failure {
     StartStage stage = StartStage::kOther;
     int error = 0;
@@ -42,18 +42,18 @@ volatile Failure* shared_failure() {
     return failure;
 }
 
-/// Makes the calling process batch work: it no longer takes the processor from another the moment
-/// that it wakes, which costs the replicas of one job that wait for each other far more than it
-/// gains them (a step of three gloo replicas on two cores takes half the time). Whoever chose a
-/// policy for us has chosen it for the pods, too. Advice only: where a system forbids it, the
-/// program runs as it would have.
+/// Makes the calling process batch work: it no longer preempts others the moment that it wakes,
+/// which costs the replicas of one job that wait for each other far more than it gains (a step of
+/// three gloo replicas on two cores takes half the time). If someone has chosen a policy for us, it
+/// is meant for the pods too. Advice only: if a system forbids it, the program runs as it would
+/// have.
 __attribute__((no_sanitize("address", "undefined"))) void become_batch_work() {
     if (::sched_getscheduler(0) != SCHED_OTHER) return;
     const sched_param none{};
     ::sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
-/// The child's part, up to the exec; returns only when that fails. It may share our memory.
+/// The child's part, up to the exec; returns only if that fails. It may share our memory.
 __attribute__((no_sanitize("address", "undefined"))) void become(const Program& program,
                                                                  const Surroundings& surroundings,
                                                                  StandardStreams streams,
@@ -63,7 +63,7 @@ __attribute__((no_sanitize("address", "undefined"))) void become(const Program& 
         failure.error = error;
     };
     ::setsid();
-    // It can't fail: we have just become a session without one, and the terminal is new.
+    // It can't fail: we have just become a session without a terminal, and the terminal is new.
     if (streams.terminal)
         ::ioctl(streams.input, TIOCSCTTY, 0);
     else
@@ -119,7 +119,7 @@ Program find_program(std::vector<std::string>& argv, std::vector<std::string>& e
         become(program, surroundings, streams, *failure);
         ::_exit(127);
     }
-    // The child is gone or has become the program: what it left is final.
+    // The child is gone or has become the program: the record is final.
     if (failure->error != 0) {
         ::waitpid(child, nullptr, 0);
         return {-1, failure->stage, failure->error, failure->step};

@@ -46,7 +46,7 @@ Result<ProgramStreams::Ends> ProgramStreams::open(const ContainerStart& start) {
         if (start.input) {
             TRY(input_, duplicate(terminal.outside));
         }
-        // Of the copy, too, which nothing waits for either.
+        // This affects the copy too, for which nothing waits either.
         if (::fcntl(terminal.outside.get(), F_SETFL, O_NONBLOCK) < 0)
             return system_error("making a container's terminal non-blocking", errno);
         ends.output = std::move(terminal.program);
@@ -67,7 +67,7 @@ Result<ProgramStreams::Ends> ProgramStreams::open(const ContainerStart& start) {
 }
 
 void ProgramStreams::wait_for(std::vector<pollfd>& events) const {
-    // Poll passes over a descriptor of -1.
+    // poll() ignores a descriptor of -1.
     for (std::size_t i = 0; i < outputs_.size(); ++i)
         events.push_back({attachments_.is_full(i) ? -1 : outputs_[i].get(), POLLIN, 0});
     attachments_.wait_for(events);
@@ -104,7 +104,7 @@ bool ProgramStreams::release(std::uint32_t id) {
 void ProgramStreams::end_input(std::uint32_t id) {
     // Without `stdinOnce` the next attached client continues with it.
     if (with_input_.erase(id) == 0 || !input_once_) return;
-    // A terminal has no end of input but this; one that is full of it is not read either.
+    // A terminal has no other end of input; a terminal whose input is full is not read either.
     if (terminal_ && input_) (void)!::write(input_.get(), &kEndOfInput, 1);
     input_.reset();
 }

@@ -53,7 +53,7 @@ std::vector<StoredObject> ObjectTables::list(const std::string& resource,
     auto row = table->second.lower_bound(RowKey{namespace_, ""});
     if (after) {
         auto next = table->second.upper_bound(RowKey{after->namespace_, after->name});
-        // `after` may lie before the namespace that is asked for.
+        // `after` may be before the requested namespace.
         if (row == table->second.end() || next == table->second.end() || row->first < next->first)
             row = next;
     }

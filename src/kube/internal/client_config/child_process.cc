@@ -67,7 +67,7 @@ Task<ChildProcess::End> ChildProcess::ended() {
     siginfo_t info{};
     while (info.si_pid != pid_) {
         co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-        // It stays to be reaped.
+        // The process is still to be reaped afterwards.
         if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG) != 0)
             info.si_pid = 0;
     }

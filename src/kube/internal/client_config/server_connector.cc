@@ -12,7 +12,7 @@ namespace muster::kube {
 
 namespace {
 
-/// For TCP over all addresses of a name.
+/// Limit for TCP connections to all addresses of a name.
 constexpr Duration kReachTime = std::chrono::seconds(25);
 constexpr Duration kLeastForAddress = std::chrono::seconds(2);
 /// A server that vanished is noticed within half a minute, whether we wait or send.
@@ -21,7 +21,7 @@ constexpr net::TcpLiveness kLiveness{.idle = std::chrono::seconds(15),
                                      .probes = 3,
                                      .unacknowledged = std::chrono::seconds(30)};
 
-/// A stream and what has to live as long.
+/// A stream and an object that must live as long.
 class HoldingStream final : public net::ByteStream {
   public:
     HoldingStream(std::unique_ptr<net::ByteStream> stream, std::shared_ptr<const void> held)
@@ -96,7 +96,7 @@ Task<Result<ServerConnector::Stream>> ServerConnector::reach_through_proxy() {
 
 Task<Result<std::unique_ptr<net::ByteStream>>> ServerConnector::connect() {
     credentials_.refresh_certificates();
-    // The one of now, whatever happens until it is used.
+    // The present one, whatever happens until it is used.
     const std::shared_ptr<net::TlsClientContext> tls = tls_.to_server();
     Result<Stream> stream = proxy_ ? co_await reach_through_proxy()
                                    : co_await reach(access_.url.host, access_.url.port);

@@ -13,15 +13,15 @@ namespace muster::kube {
 
 namespace {
 
-/// A kubelet exchanges a token when a fifth of its life is left, which is two minutes or more.
+/// A kubelet replaces a token when a fifth of its lifetime is left, which is at least two minutes.
 constexpr Duration kTokenFileLife = std::chrono::minutes(1);
 constexpr Duration kRestAfterFailure = std::chrono::seconds(10);
-/// A plugin that nobody sits before.
+/// Limit for a plugin that runs without a terminal.
 constexpr Duration kPluginTime = std::chrono::minutes(1);
 
 Error stopped() { return Error(Code::kCancelled, "the connection to the server was stopped"); }
 
-/// What the name of a header field may not have, and '%', as "%2F".
+/// Escapes characters that the name of a header field may not have, and '%', as "%2F".
 std::string escaped_key(std::string_view key) {
     std::string name;
     for (const char letter : key) {
@@ -74,7 +74,7 @@ Result<void> ServerCredentials::begin() {
         next_look_ = clock_.now() + kTokenFileLife;
     }
     headers_.fields = std::make_shared<const Fields>(credential_headers(access_, token_));
-    // As with other clients: what is known needs no plugin.
+    // As in other clients: if credentials are configured, no plugin is needed.
     plugin_is_asked_ =
         access_.exec && token_.empty() && access_.username.empty() && !tls_.has_certificate();
     if (!plugin_is_asked_) return {};
@@ -124,7 +124,7 @@ void ServerCredentials::refresh_certificates() {
 // ---- the plugin ----
 
 Result<void> ServerCredentials::take(ExecCredential given) {
-    // None is an answer, too: the one before is not ours any more.
+    // A missing certificate is an answer, too: the previous one is no longer ours.
     TRY(const bool another_certificate,
         tls_.show(std::move(given.certificate_pem), std::move(given.key_pem)));
     ends_ = given.ends;
@@ -180,12 +180,13 @@ Task<Result<Credentials::Headers>> ServerCredentials::headers() {
 }
 
 Task<bool> ServerCredentials::refused(std::uint64_t version) {
-    // Somebody else was refused before us.
+    // Another request was refused before this one.
     if (version != headers_.version) co_return true;
     if (!access_.token_file.empty()) read_token_file();
     refresh_certificates();
     if (plugin_is_asked_ && clock_.now() >= next_run_for_401_) {
-        // A server that refuses all that the plugin gives is not asked for every request.
+        // If a server refuses everything that the plugin gives, the plugin does not run for every
+        // request.
         next_run_for_401_ = clock_.now() + kRestAfterFailure;
         start_plugin();
     }

@@ -8,7 +8,7 @@ namespace muster::kube {
 
 namespace {
 
-/// The text itself, or that of its file.
+/// The text itself, or the content of its file.
 Result<std::string> load(const TextOrFile& from, const ClientConfig& access) {
     if (from.file.empty()) return from.text;
     Result<std::string> text = read_small_file(from.file);
@@ -30,7 +30,7 @@ Result<std::unique_ptr<ServerTls>> ServerTls::open(const ClientConfig& access, c
 Result<ServerTls::Texts> ServerTls::read() const {
     Texts texts;
     TRY(texts.ca, load(access_.ca, access_));
-    // A plugin's stays.
+    // A plugin's certificate stays.
     if (access_.certificate.empty()) {
         texts.certificate = texts_.certificate;
         texts.key = texts_.key;

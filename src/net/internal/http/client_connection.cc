@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{16} * 1024;
 
-/// HEAD asks for none, and what follows the answer to a CONNECT is the server behind the proxy.
+/// The answer to a HEAD has none, and what follows the answer to a CONNECT is from the server
+/// behind the proxy.
 bool answered_without_body(std::string_view method) {
     return method == "HEAD" || method == "CONNECT";
 }
@@ -81,8 +82,8 @@ Task<Result<void>> ClientConnection::exchange(const std::string& head, const Htt
     progress.sent = true;
     const Result<void> written =
         co_await stream_->write({asio::buffer(head), asio::buffer(request.body)});
-    // A server that refuses answers before it has read all; what it says is worth more than that
-    // writing failed.
+    // A server that refuses a request may answer before it has read everything; its answer is worth
+    // more than the write error.
     for (;;) {
         CO_TRY_VOID(parse());
         if (parser_.head_done()) {

@@ -12,14 +12,14 @@ namespace muster::net {
 
 namespace {
 
-/// Of the line before a chunk, extensions included, and of the whole trailer.
+/// Limit of the line before a chunk, extensions included, and of the whole trailer.
 constexpr std::size_t kMaxLine = std::size_t{16} * 1024;
 
 std::unexpected<HttpRefusal> refuse(std::string reason) {
     return std::unexpected(HttpRefusal{.status = 400, .reason = std::move(reason)});
 }
 
-/// The first line of `bytes` without its CR LF; nullopt while that has not come.
+/// The first line of `bytes` without its CR LF; nullopt until it is complete.
 std::expected<std::optional<std::string_view>, HttpRefusal> line_of(std::string_view bytes) {
     const std::size_t end = bytes.find('\n');
     if (std::min(end, bytes.size()) > kMaxLine) return refuse("a line between chunks is too long");
@@ -38,7 +38,7 @@ std::expected<void, HttpRefusal> HttpChunks::size_line(std::string_view line,
     std::size_t size = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), size, 16);
     const bool too_large = error == std::errc::result_out_of_range;
-    // from_chars() would take a sign, were it not for an unsigned number.
+    // from_chars() accepts no sign for an unsigned number.
     if (error != std::errc() && !too_large) return refuse("the size of a chunk is not a number");
     const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
     if (!rest.empty() && rest.front() != ';') return refuse("the size of a chunk is not a number");

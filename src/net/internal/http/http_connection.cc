@@ -16,12 +16,12 @@ namespace muster::net {
 
 namespace {
 
-/// What an idle connection keeps to read into, and what one that sends much gets.
+/// The read buffer of an idle connection, and that of one with much input.
 constexpr std::size_t kSmallBuffer = 4096;
 constexpr std::size_t kLargeBuffer = std::size_t{64} * 1024;
-/// A large body goes out in pieces, each of which must get on within the write time.
+/// A large body is sent in pieces, each of which must make progress within the write time.
 constexpr std::size_t kPiece = std::size_t{256} * 1024;
-/// What a client may still send after an answer that it did not wait for.
+/// How much a client may still send after an answer that it did not wait for.
 constexpr std::size_t kDiscarded = std::size_t{16} * 1024 * 1024;
 constexpr Duration kDiscardTime = std::chrono::seconds(2);
 
@@ -90,7 +90,7 @@ Task<void> HttpConnection::run() {
     if (stream_) stream_->close();  // ends watch_client(), too
 }
 
-/// After a cancellation: says what can still be said.
+/// After a cancellation: sends the last message that is still possible.
 Task<void> HttpConnection::last_word() {
     const Phase phase = std::exchange(phase_, Phase::kLastWord);
     if (!stream_ || client_gone_ || sending_) co_return;
@@ -201,8 +201,8 @@ void HttpConnection::make_room() {
         end_ -= begin_;
         begin_ = 0;
     }
-    // The parser uses up everything but an incomplete head, which it bounds, and the line of a
-    // chunk, which it bounds, too.
+    // The parser uses up everything but an incomplete head and the line of a chunk, both of which
+    // it limits.
     const bool large_input = phase_ == Phase::kBody && buffer_.size() < kLargeBuffer;
     if (end_ == buffer_.size() || large_input)
         buffer_.resize(std::max(buffer_.size() * 2, large_input ? kLargeBuffer : 0));
@@ -225,10 +225,10 @@ Task<bool> HttpConnection::read_more() {
     co_return true;
 }
 
-/// Reads while an answer streams. What it gets is the beginning of the next request; a client that
-/// sends more of those than fit is not read further, and its end shows in a write.
+/// Reads while an answer is streamed. Its input is the beginning of the next request; if a client
+/// sends more than fits, it is not read further, and its end is noticed by a write.
 Task<void> HttpConnection::watch_client() {
-    struct End {  // a cancellation included
+    struct End {  // also after a cancellation
         ~End() {
             self.watching_ = false;
             self.watched_.notify_all();
@@ -292,7 +292,7 @@ bool HttpConnection::make_head(unsigned status, const HttpHeaders& headers,
             log::error("a header can't be sent", {{"name", field.name}, {"path", request_.path()}});
             return false;
         }
-        // Those are ours to say; of an upgrade (101) Connection is the handler's.
+        // The server sets these; for an upgrade (101) the handler sets Connection.
         if (equal_without_case(field.name, "Content-Length") ||
             equal_without_case(field.name, "Transfer-Encoding") ||
             (status != 101 && equal_without_case(field.name, "Connection")))
@@ -312,7 +312,7 @@ bool HttpConnection::make_head(unsigned status, const HttpHeaders& headers,
 
 Task<Result<void>> HttpConnection::send(ConstBuffers bytes) {
     arm(serving_.limits.write_time);
-    sending_ = true;  // stays if this is cancelled: then part of it may be out
+    sending_ = true;  // stays so if this is cancelled: then part of it may have been sent
     Result<void> sent = co_await stream_->write(bytes);
     disarm();
     sending_ = !sent;
@@ -356,9 +356,9 @@ Task<void> HttpConnection::refuse(unsigned status, std::string reason) {
     if (co_await send_answer()) co_await close_gently(true);
 }
 
-/// Ends the connection so that the client gets all that was sent. With `discard_input` what it
-/// still sends is read for a while: to close over unread bytes would reset the connection, and the
-/// client could lose the answer that says why.
+/// Ends the connection so that the client gets everything that was sent. With `discard_input`,
+/// reads what the client still sends for a while: closing with unread bytes would reset the
+/// connection, and the client could lose the answer that says why.
 Task<void> HttpConnection::close_gently(bool discard_input) {
     phase_ = Phase::kLastWord;
     arm(kDiscardTime);

@@ -18,7 +18,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using Text = boost::beast::string_view;
 
-/// A body's first memory; it grows with what really comes.
+/// A body's initial memory; it grows with what really arrives.
 constexpr std::size_t kFirstBody = std::size_t{64} * 1024;
 
 std::string_view view(Text text) { return {text.data(), text.size()}; }
@@ -27,8 +27,8 @@ HttpRefusal refuse(unsigned status, std::string reason) {
     return {.status = status, .reason = std::move(reason)};
 }
 
-/// Finds the end of a head, line by line as it comes, and refuses lines that are read differently
-/// by different programs.
+/// Finds the end of a head, line by line as it arrives, and refuses lines that programs read
+/// differently.
 class HeadScanner {
   public:
     /// The size of the head with its empty line, 0 while it is incomplete. `bytes` begins with the
@@ -74,9 +74,9 @@ HttpRefusal refusal_of(const error_code& error, const HttpMessageLimits& limits)
     return refuse(400, error.message());
 }
 
-/// Beast's parser, filling our message. What Beast lets through and we do not is in `refused`. It
-/// reads heads and bodies of a known length; chunks are HttpChunks', since Beast's reader of them
-/// asserts that what follows the last one does not come byte by byte.
+/// Beast's parser, filling our message. Messages that Beast accepts and we do not are in `refused`.
+/// It reads heads and bodies of known length; HttpChunks reads chunks, since Beast's reader of them
+/// asserts that what follows the last one does not arrive byte by byte.
 template <bool is_request, class Message>
 class Filler final : public http::basic_parser<is_request> {
   public:
@@ -171,7 +171,7 @@ struct Reader {
         if (bytes.empty()) return 0;
         std::size_t used = 0;
         if (!filler->is_header_done()) {
-            // A client may send an empty line after a body; not many.
+            // A client may send an empty line after a body, but not many.
             while (bytes.substr(used).starts_with("\r\n")) {
                 if (++blank_lines > 4) return std::unexpected(refuse(400, "empty lines"));
                 used += 2;
@@ -193,7 +193,7 @@ struct Reader {
             }
             error_code error;
             used += filler->put(asio::buffer(rest.data(), rest.size()), error);
-            // The head is there to its end: it is the first line that has too little.
+            // The head is complete: its first line is too short.
             if (error == http::error::need_more)
                 return std::unexpected(refuse(400, "the first line is too short"));
             if (error) return std::unexpected(filler->refused.value_or(refusal_of(error, limits)));

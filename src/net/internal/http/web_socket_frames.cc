@@ -36,8 +36,8 @@ int utf8_rest(std::uint8_t first) {
     return -1;
 }
 
-/// The bounds of the second byte, which rule out longer forms than needed, surrogates, and what
-/// lies beyond U+10FFFF.
+/// The bounds of the second byte, which exclude overlong forms, surrogates, and everything beyond
+/// U+10FFFF.
 std::pair<std::uint8_t, std::uint8_t> utf8_second(std::uint8_t first) {
     switch (first) {
         case 0xe0:
@@ -53,10 +53,10 @@ std::pair<std::uint8_t, std::uint8_t> utf8_second(std::uint8_t first) {
     }
 }
 
-/// How many bytes the payload's size takes behind the first two, which say it themselves below 126.
+/// How many bytes the payload's size takes after the first two, which hold it themselves below 126.
 std::size_t bytes_of_length(std::size_t said) { return said == 126 ? 2 : said == 127 ? 8 : 0; }
 
-/// Nothing: it is not in its shortest form, or over the limit of the protocol.
+/// Nothing if it is not in its shortest form, or over the limit of the protocol.
 std::optional<std::uint64_t> long_length(std::string_view bytes) {
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) length = length << 8 | byte_at(bytes, i);
@@ -86,7 +86,7 @@ bool is_valid_close_code(std::uint16_t code) {
            (code >= 3000 && code <= 4999);
 }
 
-/// A frame by its first two bytes. Its payload's size may be one that says that the real one follows.
+/// A frame by its first two bytes. The size of its payload may mean that the real one follows.
 std::expected<WebSocketDecoder::Frame, WebSocketViolation> WebSocketDecoder::begin(
     std::uint8_t first, std::uint8_t second) const {
     if ((first & 0x70) != 0) return violation(kProtocolError, "a reserved bit is set");

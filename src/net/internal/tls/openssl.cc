@@ -10,7 +10,7 @@ namespace muster::net {
 
 namespace {
 
-/// OpenSSL's own would ask at the terminal.
+/// OpenSSL's own callback would ask at the terminal.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 std::string utf8_of(const X509_NAME_ENTRY* entry) {

@@ -12,16 +12,16 @@ namespace muster::net {
 
 namespace {
 
-/// What an idle session keeps in each direction; enough for a usual request in one read.
+/// The buffer of an idle session in each direction; enough for a usual request in one read.
 constexpr std::size_t kSmall = 4096;
-/// A record and its frame: what a busy session reads at once.
+/// A record and its frame: how much a busy session reads at a time.
 constexpr std::size_t kRecord = std::size_t{17} * 1024;
-/// What fits into one record.
+/// How much fits into one record.
 constexpr std::size_t kRecordBody = std::size_t{16} * 1024;
 /// How much is encrypted before it is sent.
 constexpr std::size_t kBatch = 8 * kRecordBody;
 
-/// In one piece, until the next call: a head and its body go out as one record.
+/// In one piece, valid until the next call: a head and its body are sent as one record.
 std::string_view as_one(const ConstBuffers& bytes) {
     if (bytes.pieces().size() == 1) {
         const asio::const_buffer& piece = bytes.pieces().front();
@@ -95,7 +95,7 @@ int TlsSession::bio_write(BIO* bio, const char* from, int size) {
 
 Task<Result<void>> TlsSession::receive() {
     CHECK(received_at_ == received_end_, "records are left to be read");
-    // Large reads for who sends much, little memory for who is silent.
+    // Large reads for a peer that sends much, little memory for a silent one.
     const bool was_full = !received_.empty() && received_end_ == received_.size();
     const std::size_t size = was_full ? kRecord : kSmall;
     if (received_.size() != size) received_ = std::vector<char>(size);
@@ -111,7 +111,7 @@ Task<Result<void>> TlsSession::send() {
     if (cut_) co_return Error(Code::kUnavailable, "an earlier write to the TLS connection failed");
     if (to_send_.empty()) co_return Result<void>();
     std::string records = std::exchange(to_send_, {});
-    // However this ends, a cancellation included.
+    // However this ends, even by a cancellation.
     struct End {
         explicit End(TlsSession& session) : self(session) {
             self.sending_ = true;
@@ -157,7 +157,7 @@ Task<Result<void>> TlsSession::handshake(Code refused) {
         if (done == 1) break;
         if (why != SSL_ERROR_WANT_READ) {
             Error failed = handshake_failure(refused);
-            // The alert tells the other side why; that it may not arrive changes nothing.
+            // The alert tells the other side why; it makes no difference if it does not arrive.
             (void)co_await send();
             co_return failed;
         }
@@ -184,7 +184,7 @@ Task<Result<std::size_t>> TlsSession::read_some(asio::mutable_buffer into) {
             if (!sending_) (void)co_await send();  // the alert
             co_return failed;
         }
-        // A key update asks for an answer; who sends takes it along.
+        // A key update asks for an answer; if a writer is sending, it sends that too.
         if (!to_send_.empty() && !sending_) CO_TRY_VOID(co_await send());
         CO_TRY_VOID(co_await receive());
     }
@@ -224,7 +224,7 @@ Task<Result<void>> TlsSession::write(ConstBuffers bytes) {
     co_return co_await send();
 }
 
-/// No more than a record, so that little can be left over.
+/// At most one record, so that little can be left over.
 std::size_t TlsSession::write_now(ConstBuffers bytes) {
     CHECK(!shut_down_, "a write after shut_down_write()");
     const std::size_t total = bytes.size();

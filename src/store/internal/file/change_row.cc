@@ -11,7 +11,8 @@ namespace muster::store {
 
 namespace {
 
-/// Over every field, each with its length or of a fixed one, so that no byte can change place.
+/// Over every field, each with its length or of fixed length, so that no byte can move to another
+/// field.
 class Checksum {
   public:
     void add(std::int64_t number) {

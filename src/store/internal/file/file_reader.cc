@@ -12,13 +12,13 @@ namespace muster::store {
 
 namespace {
 
-/// The threads take turns at the statement and parse what they took side by side.
+/// The threads take turns reading rows from the statement and parse them in parallel.
 class ParallelRead {
   public:
     ParallelRead(const Connection& connection, Statement& statement)
         : connection_(connection), statement_(statement) {}
 
-    /// Until there are no more rows or one was bad. Any number of threads at once.
+    /// Until there are no more rows or one was bad. Any number of threads in parallel.
     void work() {
         std::vector<RawRow> raw;
         for (;;) {
@@ -47,7 +47,7 @@ class ParallelRead {
         }
     }
 
-    /// When all threads are back.
+    /// After all threads have ended.
     Result<std::vector<ChangeRow>> rows() && {
         if (failed_) return *std::move(failed_);
         std::vector<ChangeRow> all;
@@ -62,7 +62,7 @@ class ParallelRead {
   private:
     static constexpr std::size_t kBatchRows = 64;
 
-    /// False when there is nothing left to do.
+    /// False if there is nothing left to do.
     bool take(std::vector<RawRow>& raw) {
         if (at_end_ || failed_) return false;
         while (raw.size() < kBatchRows) {
@@ -115,7 +115,7 @@ Result<std::vector<ChangeRow>> read_changes(Connection& reader, Connection& chec
             others.emplace_back("store read", [&read] { read.work(); });
         read.work();
     }
-    // A bad row names its object, so it is told rather than what lies behind it.
+    // A bad row names its object, so its error is better than one about later rows.
     TRY(std::vector<ChangeRow> rows, std::move(read).rows());
     TRY_VOID(std::move(structure));
     return rows;

@@ -14,8 +14,8 @@ namespace muster::store {
 
 namespace {
 constexpr std::size_t kRowsPerTransaction = 1000;
-/// What a transaction deletes at most beside two rows for each that it writes, which is what a
-/// deletion makes superfluous: a window that was made smaller is caught up with in small steps.
+/// How many rows a transaction deletes in addition to two for each that it writes, the number that
+/// a deletion makes superfluous: after the window was made smaller, it is reduced in small steps.
 constexpr std::size_t kExtraDeletions = 64;
 constexpr const char* kCommitting = "writing changes";
 constexpr const char* kCheckpointing = "carrying the write-ahead log over";
@@ -101,7 +101,7 @@ class FileWriter::Work {
         }
     }
 
-    /// Waits for what there is to write. False when there is nothing any more.
+    /// Waits for rows to write. False if no more will come.
     Result<bool> next(std::vector<ChangeRow>& batch) {
         batch.clear();
         std::unique_lock hold(mutex_);
@@ -111,8 +111,8 @@ class FileWriter::Work {
         return !batch.empty();
     }
 
-    /// A person's sqlite3 may hold the file's lock for a while; nothing is written then, so trying
-    /// again is safe.
+    /// An administrator's sqlite3 may hold the file's lock for a while; nothing is written then, so
+    /// trying again is safe.
     Result<void> begin(Statement& statement) {
         for (;;) {
             Result<void> begun = statement.run(kCommitting);
@@ -127,8 +127,8 @@ class FileWriter::Work {
         return ending_;
     }
 
-    /// One transaction of the rows from `from` on, with one row at least and otherwise no more than
-    /// a checkpoint carries. Where it ended.
+    /// One transaction of the rows from `from` on: at least one row, and otherwise no more than
+    /// fits between two checkpoints. Returns where it ended.
     Result<std::size_t> write(Statements& statements, const std::vector<ChangeRow>& rows,
                               std::size_t from) {
         TRY_VOID(begin(statements.begin));
@@ -175,8 +175,8 @@ class FileWriter::Work {
         for_checkpointer_.notify_one();
     }
 
-    /// The log begins anew with the write after a checkpoint that reached its end, which one does
-    /// that nobody writes during.
+    /// The log starts over with the first write after a checkpoint that reached its end, which
+    /// needs a checkpoint during which nothing is written.
     Result<void> keep_log_bounded() {
         if (log_bytes_ < settings_.log_limit_bytes) {
             waits_in_a_row_ = 0;
@@ -204,7 +204,7 @@ class FileWriter::Work {
     /// After the checkpoints' thread has ended.
     void close() {
         if (!failed_) {
-            // What can't be carried over now is in the log for the next start.
+            // Anything that can't be carried over now is in the log for the next start.
             Result<void> carried = checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
             if (carried)
                 writer_->checkpoint_on_close();
@@ -237,7 +237,7 @@ class FileWriter::Work {
     Result<void> checkpoint(int mode) {
         const int code =
             sqlite3_wal_checkpoint_v2(checkpointer_->handle(), nullptr, mode, nullptr, nullptr);
-        // Busy: another program is at it, which serves as well.
+        // Busy: another program is making a checkpoint, which is just as good.
         if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY) return {};
         return checkpointer_->error(kCheckpointing);
     }
@@ -247,7 +247,7 @@ class FileWriter::Work {
     std::deque<Superseded> superseded_;
     const Settings settings_;
     const Listener listener_;
-    // Of the writer's thread.
+    // Used by the writer's thread.
     std::uint64_t page_size_ = 0;
     std::uint64_t log_bytes_ = 0;
     int waits_in_a_row_ = 0;
@@ -255,7 +255,7 @@ class FileWriter::Work {
 
     std::mutex mutex_;  // of all below
     std::condition_variable for_writer_;
-    std::condition_variable for_checkpointer_;  ///< of its own: most rows are no news to it
+    std::condition_variable for_checkpointer_;  ///< separate, as most rows don't concern it
     std::vector<ChangeRow> queue_;
     bool ending_ = false;
     bool writer_ended_ = false;

@@ -25,7 +25,7 @@ bool exists(const std::string& path) {
     return lstat(path.c_str(), &found) == 0;
 }
 
-/// The name of a new file lasts only when its folder is on disk too.
+/// The name of a new file is durable only when its folder is on disk too.
 Result<void> sync_folder_of(const std::string& path) {
     std::string folder = std::filesystem::path(path).parent_path().string();
     if (folder.empty()) folder = ".";
@@ -37,12 +37,12 @@ Result<void> sync_folder_of(const std::string& path) {
     return {};
 }
 
-/// Made under another name and then renamed, so that a file under its own name was once whole, and
-/// an empty one is one that something has emptied.
+/// Made under another name and then renamed, so that a file with its final name was once complete,
+/// and an empty one was emptied by something.
 Result<void> create_file(const std::string& path, const SqliteStoreOptions& options) {
     const std::string made = path + ".new";
     for (const char* rest : {"", "-wal", "-shm", "-journal"}) unlink((made + rest).c_str());
-    // SQLite gives a file the mode that it finds; this one is private.
+    // SQLite keeps the mode of an existing file; this one is private.
     const int fd = open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return file_system_error(made, "making it", errno);
     close(fd);
@@ -72,7 +72,7 @@ Result<void> check_presence(const std::string& path, const SqliteStoreOptions& o
 Result<std::unique_ptr<Connection>> connect(const std::string& path,
                                             const SqliteStoreOptions& options) {
     TRY(std::unique_ptr<Connection> connection, Connection::open(path, kOpenFlags, options.vfs));
-    // FULL: a commit is on disk when it returns. What is deleted need not be overwritten. Rows are
+    // FULL: a commit is on disk when it returns. Deleted data need not be overwritten. Rows are
     // appended and never read again, so there is little to be gained from pages in memory.
     const std::string settings = fmt::format(
         "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Connection>> connect(const std::string& path,
 }
 
 Result<void> check_writable(Connection& connection) {
-    // SQLite opens what it may not write for reading alone.
+    // SQLite opens a file that it may not write for reading only.
     if (sqlite3_db_readonly(connection.handle(), "main") != 0)
         return file_system_error(connection.path(), "opening", EACCES);
     constexpr const char* kTurnOn = "PRAGMA journal_mode = WAL";
@@ -97,7 +97,7 @@ Result<void> check_writable(Connection& connection) {
 
 Result<OpenFile> read_file(const std::string& path, const SqliteStoreOptions& options) {
     TRY(std::unique_ptr<Connection> writer, connect(path, options));
-    // Before anything is written, should it be another program's.
+    // Before anything is written, in case it belongs to another program.
     TRY_VOID(bring_up_to_date(*writer, schema_steps()));
     TRY_VOID(check_writable(*writer));
     TRY(std::unique_ptr<Connection> checkpointer, connect(path, options));
@@ -108,8 +108,8 @@ Result<OpenFile> read_file(const std::string& path, const SqliteStoreOptions& op
     return OpenFile{std::move(writer), std::move(checkpointer), *std::move(content)};
 }
 
-/// Where a copy of the file and its log lies, or why there is none. One that is there already
-/// stays: it is the one from before anybody tried to mend anything.
+/// The path of a copy of the file and its log, or why there is none. An existing copy stays: it is
+/// from before anyone tried to repair anything.
 std::string keep_copy(const std::string& path) {
     const std::string copy = path + ".damaged";
     if (exists(copy)) return "a copy from an earlier start lies in " + copy;

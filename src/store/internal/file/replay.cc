@@ -8,7 +8,7 @@ namespace muster::store {
 
 namespace {
 
-/// The first row from which on every revision is there and every state before is known.
+/// The first row from which on every revision is there and every earlier state is known.
 std::size_t window_begin(const std::vector<ChangeRow>& rows,
                          const std::vector<ObjectTextPtr>& before, std::size_t history) {
     std::size_t begin = rows.size();
@@ -21,7 +21,7 @@ std::size_t window_begin(const std::vector<ChangeRow>& rows,
     return begin;
 }
 
-/// Revisions may be missing before the first row that is left, of compacted ones.
+/// Revisions may be missing before the first remaining row, as they were compacted.
 Revision floor_of(const std::vector<ChangeRow>& rows, std::size_t begin) {
     if (begin < rows.size()) return rows[begin].revision - 1;
     return rows.empty() ? 0 : rows.back().revision;
@@ -36,7 +36,7 @@ std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size
         const ChangeRow& row = rows[i];
         const ObjectState state = done.objects.find(row.key);
         const bool known = state.object != nullptr;
-        // The row before may have been compacted, but nothing else can have come between.
+        // The row before may have been compacted, but nothing else can be missing in between.
         if (known ? state.revision != row.previous : row.deleted && row.previous == 0)
             return std::unexpected(RowDamage{
                 fmt::format("row {} ({})", row.revision, describe(row.key)),

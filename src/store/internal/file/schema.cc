@@ -6,7 +6,7 @@ namespace muster::store {
 
 namespace {
 
-// `previous` is the revision of the row that a change took the place of, 0 where there was none.
+// `previous` is the revision of the row that a change replaced, 0 if there was none.
 constexpr const char* kSteps[] = {
     "CREATE TABLE changes("
     "revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, namespace TEXT NOT NULL,"

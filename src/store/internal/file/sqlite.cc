@@ -72,7 +72,7 @@ Error file_system_error(std::string_view path, std::string_view what, int errno_
 Result<std::unique_ptr<Connection>> Connection::open(std::string path, int flags,
                                                      const std::string& vfs) {
     std::unique_ptr<Connection> made(new Connection(std::move(path)));
-    // Serialised by us, so SQLite needs no mutex of its own.
+    // We serialise access, so SQLite needs no mutex of its own.
     const int code = sqlite3_open_v2(made->path_.c_str(), &made->db_,
                                      flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                                      vfs.empty() ? nullptr : vfs.c_str());
@@ -134,8 +134,8 @@ Statement::Statement(Statement&& other) noexcept
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-// Binding fails only for a parameter that is not there or for want of memory; the step then fails
-// on what is missing (the columns are NOT NULL).
+// Binding fails only for a parameter that does not exist or if memory runs out; then the step fails
+// because a value is missing (the columns are NOT NULL).
 void Statement::bind(int parameter, std::int64_t value) {
     sqlite3_bind_int64(statement_, parameter, value);
 }

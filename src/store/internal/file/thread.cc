@@ -12,7 +12,7 @@ struct Thread::Impl {
 };
 
 Thread::Thread(const char* name, std::function<void()> body) : impl_(std::make_unique<Impl>()) {
-    // Signals of the process are the loop's: a thread inherits the mask that it is made under.
+    // The loop handles the process's signals: a thread inherits the mask of its creator.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
