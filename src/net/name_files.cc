@@ -92,8 +92,7 @@ void wait_for(ares_channeldata* channel, Duration at_most) {
     for (const pollfd& one : polled)
         ares_process_fd(channel, (one.revents & ~POLLOUT) != 0 ? one.fd : ARES_SOCKET_BAD,
                         (one.revents & ~POLLIN) != 0 ? one.fd : ARES_SOCKET_BAD);
-    ares_process_fd(channel, ARES_SOCKET_BAD,
-                    ARES_SOCKET_BAD);  // ends questions that took too long
+    ares_process_fd(channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);  // what timed out
 }
 
 }  // namespace
