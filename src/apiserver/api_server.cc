@@ -29,7 +29,7 @@ struct ApiServer::Impl {
     bool started = false;
 
     Task<Result<void>> load();
-    /// Tells the controllers what there is.
+    /// Passes the existing objects to the controllers.
     void recover(const std::vector<std::string>& resources);
     Task<Result<void>> create_namespaces();
     void on_change(const store::StoreChange& change);
@@ -101,11 +101,11 @@ void ApiServer::Impl::on_change(const store::StoreChange& change) {
     } else if (change.key.resource == kube::types::kCustomResourceDefinitions.qualified()) {
         if (change.object != nullptr) {
             const json::object& crd = change.object->get_object();
-            // Reading a large schema takes longer than the rest of a write to its status.
+            // Parsing a large schema takes longer than the rest of a write to its status.
             if (before == nullptr) {
                 serve_definition(crd);
             } else if (!declares_the_same(crd, before->get_object())) {
-                state.read_definition.uid.clear();  // what was read may be an older state of it
+                state.read_definition.uid.clear();  // the parsed schemas may be of an older state
                 serve_definition(crd);
             }
         } else {

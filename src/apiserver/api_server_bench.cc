@@ -408,7 +408,7 @@ class Bench {
             });
     }
 
-    /// Lets the watchers read what is there.
+    /// Lets the watchers read their events.
     Task<void> breathe() {
         for (int i = 0; i < 4; ++i) co_await asio::post(executor_, asio::use_awaitable);
     }

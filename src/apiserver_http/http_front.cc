@@ -26,7 +26,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// A piece of a watch ends with the line that makes it longer.
+/// A piece of a watch ends with the line that exceeds this size.
 constexpr std::size_t kWatchPiece = std::size_t{64} * 1024;
 
 }  // namespace
@@ -50,7 +50,7 @@ struct HttpFront::Impl {
     Task<apiserver::StatusResult<void>> serve_log(Incoming& incoming, apiserver::Target target);
     apiserver::StatusResult<void> serve_review(Incoming& incoming,
                                                const apiserver::Target& target) const;
-    /// Adds what the front knows itself.
+    /// Adds what the front end itself knows.
     std::vector<std::shared_ptr<prometheus::Collectable>> with_current(
         std::vector<std::shared_ptr<prometheus::Collectable>> metrics);
     std::vector<prometheus::MetricFamily> current_metrics() const;
@@ -58,7 +58,7 @@ struct HttpFront::Impl {
     apiserver::RequestHandler& handler;
     AccessControl access;
     YamlText yaml;
-    std::uint64_t own_lines = 0;  ///< of watches in other forms, made for one watcher each
+    std::uint64_t own_lines = 0;  ///< of watches in other forms, made separately for each watcher
     RequestAccounts accounts;
     PathEndpoints paths;
 };
@@ -167,7 +167,7 @@ apiserver::StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming,
     request.items_apart = true;
     request.user_agent = incoming.header("User-Agent");
     if (request.method == kube::Method::kGet || http.body.empty()) {
-        // A patch without a body says at least what it would have been.
+        // A patch without a body must at least give its type.
         if (request.method == kube::Method::kPatch) {
             TRY(const BodyType type, body_type(incoming.header("Content-Type"), request.method));
             request.content_type = type.content;
@@ -204,7 +204,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_target(Incoming& inco
     CO_TRY_VOID(access.authorize(incoming.record()));
     incoming.entry.announce();
     if (apiserver::is_connection(target.subresource)) {
-        // It does something to the pod, whatever method asks for the upgrade.
+        // It acts on the pod, whatever method requests the upgrade.
         CO_TRY_VOID(access.authorize(incoming.user(),
                                      apiserver::action_on(target, kube::Method::kPost, false)));
         co_return co_await connect_to_pod(incoming.exchange, handler, std::move(target),
@@ -256,12 +256,12 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
            co_await handler.watch(std::move(target), std::move(request)));
     prometheus::Counter& sent = accounts.metrics().watch_events(def->type);
     EventPresenter presenter(def, incoming.accepted.form, *row_object);
-    // At once, so that a client knows that it watches before anything has happened.
+    // Immediately, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJsonType)))
         co_return apiserver::StatusResult<void>();
     std::string lines;
     while (std::optional<apiserver::WatchedEvent> event = co_await watcher->next_text()) {
-        // All that waits goes out in one piece: most of what a line costs is sending it.
+        // Everything that waits is sent in one piece: most of the cost of a line is sending it.
         lines.clear();
         for (; event; event = watcher->try_next()) {
             sent.Increment();
@@ -283,9 +283,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_log(Incoming& incomin
         co_return apiserver::StatusResult<void>();
     for (;;) {
         Result<std::optional<std::string>> piece = co_await stream->read();
-        if (!piece)
-            co_return apiserver::StatusResult<void>();  // cut off, which no client takes for the
-                                                        // end
+        if (!piece) co_return apiserver::StatusResult<void>();  // cut off, so that clients notice
         if (!*piece) break;
         if (!co_await incoming.exchange.write(**piece)) co_return apiserver::StatusResult<void>();
     }

@@ -96,13 +96,13 @@ struct Operator::Impl {
         reconciler.job_changed(key, before, after);
     }
 
-    /// `last`: as the job was before it went, or as it is.
+    /// `last`: the job before its deletion, or its present state.
     void note_deletion(const std::string& key, const JobRecord& last, bool gone) {
         if (last.managed_elsewhere || last.dependents_stay) return;
         if (gone || (last.deleting && last.dependents_go_first)) deleter.add(key, last);
     }
 
-    /// What jobs left behind that went while nobody watched.
+    /// Finds what is left of jobs that were deleted while no operator was running.
     Task<void> find_deleted_jobs() {
         for (const JobRecord& job : caches.missing_owners()) {
             const std::string key = queue_key(job);

@@ -14,7 +14,7 @@ constexpr const char* kUserAgent = "muster-operator";
 
 }  // namespace
 
-/// From when this process leads to when it does not.
+/// The time from when this process leads until it does not.
 struct Replica::Term {
     Term(Replica& replica, kube::Transport& transport)
         : tasks(replica.executor_),
@@ -69,7 +69,7 @@ Task<void> Replica::lead() {
         thrown = std::current_exception();
     }
     phase_ = Phase::kStarts;
-    // What is on its way refers to this term and to its transport, so nothing cuts its end short.
+    // Requests in flight refer to this term and its transport, so nothing may cut its end short.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await end_term();
     co_await asio::this_coro::reset_cancellation_state();

@@ -17,8 +17,8 @@ namespace muster::runtime {
 
 namespace {
 
-/// Becomes the cleanup process, in a new child; minus the error otherwise. vfork: nothing is copied
-/// for a process that is about to be replaced.
+/// Becomes the cleanup process, in a new child; otherwise returns minus the error. vfork: nothing
+/// is copied for a process that is about to be replaced.
 [[gnu::noinline]] pid_t spawn(int program, int control) {
     std::string name = "muster-cleanup";
     std::string argument = kCleanupArgument;
@@ -48,7 +48,7 @@ Result<std::unique_ptr<CleanupProcess>> CleanupProcess::start() {
     TRY(auto ends, process::make_message_pair());
     const UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     if (!self) return system_error("opening this program", errno);
-    // Out of the way of the number that the cleanup process finds its socket at.
+    // A number other than the one at which the cleanup process finds its socket.
     const UniqueFd program(::fcntl(self.get(), F_DUPFD_CLOEXEC, kCleanupControlFd + 1));
     const UniqueFd control(::fcntl(ends.second.get(), F_DUPFD_CLOEXEC, kCleanupControlFd + 1));
     if (!program || !control) return system_error("duplicating a descriptor", errno);
@@ -90,7 +90,7 @@ Result<void> CleanupProcess::tell(CleanupMessage kind, const std::string& path,
     return {};
 }
 
-/// It closes its end with its life.
+/// It closes its end when it ends.
 bool CleanupProcess::was_killed() const {
     pollfd control{.fd = control_, .events = 0, .revents = 0};
     return ::poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;

@@ -25,7 +25,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
     return value;
 }
 
-/// What is in the directory, by name.
+/// The entries of the directory, sorted by name.
 std::vector<fs::path> entries(const fs::path& directory) {
     std::vector<fs::path> paths;
     std::error_code error;
@@ -35,7 +35,7 @@ std::vector<fs::path> entries(const fs::path& directory) {
     return paths;
 }
 
-/// The rest of the line that begins with `key`, without blanks around it.
+/// The rest of the line that begins with `key`, without surrounding blanks.
 std::optional<std::string> value_of(const fs::path& file, std::string_view key) {
     std::ifstream text(file);
     for (std::string line; std::getline(text, line);) {
@@ -56,7 +56,8 @@ std::vector<std::string> counted(std::size_t count) {
 std::size_t count_nvidia(const fs::path& root) {
     std::size_t described = 0;
     for (const fs::path& gpu : entries(root / "proc/driver/nvidia/gpus")) {
-        // In a container the driver tells of all of the machine's, and only some can be opened.
+        // In a container the driver lists all of the machine's devices, of which only some can be
+        // opened.
         const auto minor = value_of(gpu / "information", "Device Minor:");
         if (!minor || fs::exists(root / "dev" / ("nvidia" + *minor))) ++described;
     }
@@ -123,7 +124,7 @@ Devices visible_devices(Devices devices, const std::vector<std::string>& environ
         std::vector<std::string> visible;
         std::istringstream list(text);
         for (std::string id; std::getline(list, id, ',');) {
-            // As the libraries do: what comes after an invalid one is not there either.
+            // Like the libraries: devices after an invalid one are not visible either.
             const bool named = id.starts_with("GPU-") || id.starts_with("MIG-");
             if (!named && std::ranges::find(ids, id) == ids.end()) break;
             visible.push_back(id);

@@ -92,7 +92,7 @@ struct Node::Impl {
         follow_objects();
     }
 
-    /// Of the members above it.
+    /// Made from the members above it.
     NodeContext make_context(const asio::any_io_executor& executor, Clock& clock) {
         return {.executor = executor,
                 .clock = clock,
@@ -124,7 +124,7 @@ struct Node::Impl {
         if (!egress.notice.empty()) notices.push_back(egress.notice);
     }
 
-    /// Where pods find the API.
+    /// Tells pods where the API is.
     void announce_server() {
         ServerAddress address = *options.server;
         if (sandboxes.fabric) {
@@ -195,7 +195,7 @@ struct Node::Impl {
             [this](const PodName& pod) { return find_pod(pod.namespace_, pod.name) != nullptr; });
     }
 
-    /// Removes logs that were retained for long enough, now and every hour.
+    /// Removes logs that were retained long enough, now and every hour.
     Task<void> prune_retained_logs() {
         co_await pods.wait_synced();
         for (;;) {
@@ -223,7 +223,7 @@ struct Node::Impl {
     kube::EventRecorder scheduler_events;
     kube::Informer<PodPtr> pods;
     kube::Informer<NamedService> services;
-    kube::Informer<bool> own_node;  ///< whether it takes no new pods
+    kube::Informer<bool> own_node;  ///< whether it accepts no new pods
     SandboxHost sandboxes;
     EgressSetup egress;
     NameTable names;
@@ -262,7 +262,7 @@ Task<Result<void>> Node::start() {
     if (impl_->egress.egress) impl_->tasks.spawn("egress", watch_egress(*impl_->egress.egress));
     CO_TRY_VOID(co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
                                        impl_->context.clock.wall_now()));
-    // Where the node stays, clients come to ask whether it does.
+    // If the node's pods outlive it, clients use the lease to see whether it is alive.
     if (impl_->options.pods_outlive)
         impl_->tasks.spawn(
             "lease", keep_node_lease(impl_->client, impl_->context.clock, impl_->options.name));

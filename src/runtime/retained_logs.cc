@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Entries of a directory; none of one that can't be read.
+/// Entries of a directory; none if it can't be read.
 std::vector<fs::path> entries_of(const fs::path& directory) {
     std::vector<fs::path> entries;
     std::error_code failed;
@@ -66,8 +66,8 @@ std::optional<RetainedPod> read_record(const fs::path& directory) {
     return pod;
 }
 
-/// The numbers of a container's instances that have a log, the newest first: "3.log" is of the
-/// fourth. Older parts of one log ("3.log.1") do not count.
+/// The numbers of a container's instances with a log, newest first: "3.log" belongs to the fourth.
+/// Older parts of one log ("3.log.1") do not count.
 std::vector<int> instances_in(const fs::path& directory) {
     std::vector<int> numbers;
     for (const fs::path& file : entries_of(directory)) {

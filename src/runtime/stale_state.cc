@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A lock on the directory, if it is one of this user's and no other process has it.
+/// A lock on the directory, if this user owns it and no other process has it.
 UniqueFd claim_directory(const fs::path& path) {
     UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat info{};
@@ -46,7 +46,7 @@ Result<void> remove_directories(const fs::path& temporary, std::string_view pref
 Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
                                  std::vector<std::string>& removed) {
     auto children = files.children(parent);
-    if (!children) return {};  // not to be read by this user: nothing of this user's is there
+    if (!children) return {};  // not readable by this user, so nothing of this user is there
     for (const std::string& name : *children) {
         const bool outlives = is_node_group_name(name, true);
         if (!outlives && !is_node_group_name(name)) continue;

@@ -12,7 +12,7 @@ constexpr std::string_view kPrivate = "kubernetes.io";
 
 Error refused(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
 
-/// What WallTime holds; a token lives for 2^32 seconds at the most.
+/// Limited to what WallTime holds; a token is valid for at most 2^32 seconds.
 bool is_time(std::int64_t seconds) { return seconds >= 0 && seconds < 9'000'000'000; }
 
 std::int64_t seconds_of(WallTime time) {
@@ -23,7 +23,7 @@ json::object named(const NamedObject& object) {
     return {{"name", object.name}, {"uid", object.uid}};
 }
 
-/// Nullopt when it is absent; kUnauthorized when it is there and not whole.
+/// Nullopt if it is absent; kUnauthorized if it is incomplete.
 Result<std::optional<NamedObject>> read_named(const json::object& parent, std::string_view key) {
     if (!parent.contains(key)) return std::optional<NamedObject>();
     const json::object* object = object_at(parent, key);

@@ -8,7 +8,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// In a time that does not tell how much of it was right.
+/// Compares in a time that does not tell how much of it was right.
 bool same_secret(std::string_view given, std::string_view secret) {
     return !secret.empty() && given.size() == secret.size() &&
            CRYPTO_memcmp(given.data(), secret.data(), secret.size()) == 0;
@@ -16,7 +16,7 @@ bool same_secret(std::string_view given, std::string_view secret) {
 
 Error unauthorized() { return Error(Code::kUnauthorized, "Unauthorized"); }
 
-/// Nullopt when the scheme is not this one. Its name has no case.
+/// Nullopt if the scheme is another one. Its name is compared without case.
 std::optional<std::string_view> credential(std::string_view header, std::string_view scheme) {
     if (header.size() <= scheme.size() || header[scheme.size()] != ' ') return std::nullopt;
     for (std::size_t i = 0; i < scheme.size(); ++i)
@@ -43,7 +43,7 @@ Result<User> authenticate(const AccessOptions& options, std::string_view authori
         if (std::optional<User> admin = admin_of(options, *token)) return *std::move(admin);
         if (!check_token) return unauthorized();
         Result<User> user = check_token(*token);
-        // The sender is not told why a token is invalid.
+        // The sender does not learn why a token is invalid.
         if (!user) return unauthorized();
         return user;
     }

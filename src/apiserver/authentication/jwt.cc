@@ -12,7 +12,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// Ours have some 1,000 bytes.
+/// Ours have about 1,000 bytes.
 constexpr std::size_t kMaxBytes = 16 * 1024;
 constexpr std::size_t kMaxDepth = 16;
 
@@ -57,7 +57,7 @@ Result<json::object> verified_claims(const net::SigningKey& key, std::string_vie
         return refused("the token was signed with another algorithm");
     if (string_at(jwt.header, "kid") != kube::base64url_encode(key.fingerprint()))
         return refused("the token was signed with another key");
-    // Extensions that have to be understood are not.
+    // We do not understand any critical extension.
     if (jwt.header.contains("crit")) return refused("the token has critical extensions");
     if (!key.verify(jwt.signed_text, jwt.signature))
         return refused("the token's signature is wrong");

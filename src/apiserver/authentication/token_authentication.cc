@@ -12,7 +12,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// What ends may use its token to end in order.
+/// A pod that ends may use its token to end in order.
 constexpr auto kGrace = std::chrono::seconds(60);
 
 Error refused(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
@@ -67,7 +67,7 @@ Result<TokenOwner> authenticate_account(const WatchCache& cache, const net::Sign
         check_there(cache, "serviceaccounts", space, {read.account.name, read.account_uid}, now));
     if (read.pod) TRY_VOID(check_there(cache, "pods", space, *read.pod, now));
     if (read.secret) TRY_VOID(check_there(cache, "secrets", space, *read.secret, now));
-    // A pod goes with its node; the node is noted for information only.
+    // A pod is deleted with its node; the node is recorded only for information.
     if (read.node && !read.pod) TRY_VOID(check_there(cache, "nodes", "", *read.node, now));
     owner.user = user_of(read);
     return owner;

@@ -6,7 +6,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// The one name that a selector leaves, or none.
+/// The only name that a selector allows, or none.
 std::string selected_name(std::string_view field_selector) {
     if (field_selector.empty()) return {};
     const auto requirements = kube::parse_field_selector(field_selector);

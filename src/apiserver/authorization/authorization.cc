@@ -10,7 +10,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// Probes go on to work whatever becomes of the roles.
+/// Probes keep working whatever happens to the roles.
 bool is_open(std::string_view path) {
     constexpr std::string_view kOpen[] = {"/healthz", "/livez", "/readyz"};
     return std::ranges::find(kOpen, path) != std::end(kOpen);

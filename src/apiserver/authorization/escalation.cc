@@ -14,7 +14,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// Nullopt when `author` holds all of the rules in the namespace; else what is missing, in words.
+/// Nullopt if `author` holds all of the rules in the namespace; else what is missing, in words.
 std::optional<std::string> escalation(const WatchCache& cache, const User& author,
                                       std::string_view namespace_, const PolicyRules& rules) {
     PolicyRules held;
@@ -42,7 +42,7 @@ bool same_field(const json::object& a, const json::object& b, std::string_view k
     return kube::equal(in_a == nullptr ? kAbsent : *in_a, in_b == nullptr ? kAbsent : *in_b);
 }
 
-/// The garbage collector's clients may let go of anything.
+/// Clients of the garbage collector may release anything.
 bool changes_ownership_alone(json::object before, json::object after) {
     for (json::object* object : {&before, &after}) {
         json::object& meta = ensure_object(*object, "metadata");
@@ -66,7 +66,7 @@ StatusResult<void> check_role(const WatchCache& cache, const User& author,
     if (decide(cache, author, escalate).allowed) return {};
     if (auto missing = escalation(cache, author, namespace_of(role), read_rules(role)))
         return forbidden(type, name_of(role), *missing);
-    // It gathers whatever rules there will be.
+    // An aggregated role gets whatever rules there will be.
     const PolicyRules everything{{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
     if (of_cluster && object_at(role, "aggregationRule") != nullptr &&
         escalation(cache, author, "", everything))

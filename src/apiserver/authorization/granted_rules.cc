@@ -41,7 +41,7 @@ struct Visitor {
     const std::function<bool(const Grant&)>& visit;
     std::vector<std::string> errors = {};
 
-    /// False: no more is wanted.
+    /// False: no more rules are wanted.
     bool look_at(const json::object& binding, std::string_view kind, std::string_view namespace_) {
         const json::object* subject = subject_of(user, binding, namespace_);
         const json::object* role_ref = object_at(binding, "roleRef");

@@ -21,7 +21,7 @@ bool any_string(const json::object& rule, std::string_view key, Predicate predic
            });
 }
 
-/// `granted` is exact, or ends with '*' and stands for everything that begins so.
+/// `granted` is exact, or ends with '*' and stands for everything with that prefix.
 bool url_covers(std::string_view granted, std::string_view url) {
     if (granted == url) return true;
     if (!granted.ends_with('*')) return false;
@@ -63,7 +63,7 @@ bool covers_resources(const Strings& held, const Strings& wanted) {
 bool covers(const PolicyRule& held, const PolicyRule& wanted) {
     const bool verbs = has(held.verbs, "*") || holds_all(held.verbs, wanted.verbs);
     const bool groups = has(held.groups, "*") || holds_all(held.groups, wanted.groups);
-    // A rule for named objects never covers one for all.
+    // A rule for named objects never covers a rule for all.
     const bool names =
         held.names.empty() || (!wanted.names.empty() && holds_all(held.names, wanted.names));
     const bool urls = std::ranges::all_of(wanted.urls, [&](const std::string& url) {

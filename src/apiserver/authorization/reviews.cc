@@ -45,7 +45,7 @@ void check_attributes(const json::object& spec, FieldErrors& field_errors) {
                                              "resourceAttributes must be specified"));
 }
 
-/// Of a LocalSubjectAccessReview: it is asked about its own namespace alone.
+/// A LocalSubjectAccessReview may ask only about its own namespace.
 void check_locality(const json::object& spec, std::string_view namespace_,
                     FieldErrors& field_errors) {
     const json::object* resource = object_at(spec, "resourceAttributes");

@@ -1,4 +1,4 @@
-// Any text: it is a token's form or a refusal, and nobody's whatever it says.
+// Any text: it has the form of a token or is refused, and never authenticates anyone.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     else
         CHECK(jwt.error().code() == Code::kUnauthorized, "what is not a token is refused");
     CHECK(!apiserver::verified_claims(*kKey, text), "a key that nobody knows signed nothing");
-    // The text as claims that were signed: whole ones come back the same.
+    // The text as signed claims: valid ones come back the same.
     if (!jwt) return 0;
     const Result<apiserver::AccountToken> token =
         apiserver::read_claims(jwt->header, WallTime(std::chrono::seconds(1'700'000'000)));

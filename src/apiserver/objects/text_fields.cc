@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-/// Behind the string whose opening quotation mark is at `at`.
+/// The position after the string whose opening quotation mark is at `at`.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
     for (std::size_t end = text.find('"', at + 1); end != kNone; end = text.find('"', end + 1)) {
         std::size_t escapes = 0;
@@ -19,7 +19,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
     return kNone;
 }
 
-/// Behind the value that begins at `at`.
+/// The position after the value that begins at `at`.
 std::size_t end_of_value(std::string_view text, std::size_t at) {
     if (at >= text.size()) return kNone;
     if (text[at] == '"') return end_of_string(text, at);
@@ -47,20 +47,20 @@ std::size_t end_of_value(std::string_view text, std::size_t at) {
     return kNone;
 }
 
-/// Where the field after the one whose value ends at `at` begins.
+/// The beginning of the field after the one whose value ends at `at`.
 std::size_t next_field(std::string_view text, std::size_t at) {
     const bool follows = at != kNone && text.substr(at).starts_with(",\"");
     return follows ? at + 1 : kNone;
 }
 
-/// Where the value begins whose key begins at `at`.
+/// The beginning of the value whose key begins at `at`.
 std::size_t value_of_key(std::string_view text, std::size_t at) {
     const std::size_t end = end_of_string(text, at);
     return end != kNone && end < text.size() && text[end] == ':' ? end + 1 : kNone;
 }
 
-/// What begins with the value of a field of the object that `text` begins with, and ends anywhere
-/// behind it: to find that end takes a walk through the value.
+/// Text that begins with the value of a field of the object at the start of `text`, and ends
+/// anywhere after it: finding that end takes a walk through the value.
 std::optional<std::string_view> from_field(std::string_view text, std::string_view key) {
     std::size_t at = text.starts_with("{\"") ? 1 : kNone;
     while (at != kNone) {

@@ -37,7 +37,7 @@ StatusResult<void> check_type(const ResourceDef& def, const json::object& object
     return {};
 }
 
-/// What check_type() let pass without.
+/// Fills in what check_type() did not require.
 void complete_type(const ResourceDef& def, json::object& object) {
     if (string_at(object, "apiVersion").empty()) object["apiVersion"] = def.type.api_version();
     if (string_at(object, "kind").empty()) object["kind"] = def.type.kind;
@@ -56,8 +56,8 @@ StatusResult<std::vector<std::string>> unknown_field_warnings(
     return warnings;
 }
 
-/// What a real server fails to decode (types, formats of times and quantities) is a 400. Fields
-/// that are missing are left to validation; which items may not be equal is for each kind's rules.
+/// What a real server fails to decode (types, formats of times and quantities) is a 400. Missing
+/// fields are left to validation; each kind's rules say which items must be unique.
 StatusResult<std::vector<Cause>> missing_fields(const ResourceDef& def, const json::object& object,
                                                 std::vector<Cause> field_errors) {
     std::string wrong;
@@ -67,7 +67,7 @@ StatusResult<std::vector<Cause>> missing_fields(const ResourceDef& def, const js
         if (!wrong.empty()) wrong += ", ";
         wrong += describe(cause);
     }
-    // Of owners the rules of the metadata say it.
+    // The metadata rules check owners.
     std::erase_if(field_errors, [](const Cause& cause) {
         return cause.reason != "FieldValueRequired" ||
                cause.field.starts_with("metadata.ownerReferences");
@@ -109,7 +109,7 @@ DecodedObject decoded(const ResourceDef& def, kube::Document object, Checked che
             checked.well_formed};
 }
 
-/// For defaults and what the system sets.
+/// For defaults and system fields.
 constexpr std::size_t kSpareBytes = 1024;
 constexpr std::size_t kSpareStatusBytes = 256;
 

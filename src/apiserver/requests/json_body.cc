@@ -9,14 +9,14 @@ namespace muster::apiserver {
 
 namespace {
 
-// Deeper than the structure of any kind; what a parser that recurses nowhere allows besides.
+// Deeper than the structure of any kind; a parser that never recurses would allow more.
 constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kMaxDuplicates = 100;
 
 using error_code = boost::system::error_code;
 
-/// Builds the value as json::parse() does, and counts the keys as it goes: a key that an object has
-/// twice shows as a key fewer in the value.
+/// Builds the value as json::parse() does, and counts the keys: if an object has a key twice, the
+/// value has one key less.
 struct CountingHandler {
     static constexpr std::size_t max_object_size = std::size_t(-1);
     static constexpr std::size_t max_array_size = std::size_t(-1);
@@ -91,7 +91,7 @@ std::size_t count_keys(const json::value& value) {
     return keys;
 }
 
-/// Walks the text a second time, only to name the keys that come twice.
+/// Walks the text a second time, only to name the duplicate keys.
 struct DuplicateHandler {
     static constexpr std::size_t max_object_size = std::size_t(-1);
     static constexpr std::size_t max_array_size = std::size_t(-1);
@@ -167,7 +167,7 @@ struct DuplicateHandler {
     bool on_comment(json::string_view, error_code&) { return true; }
 };
 
-/// How far it came, with why it stopped there.
+/// How far it got, and why it stopped there.
 template <class Handler>
 std::pair<std::size_t, error_code> walk(json::basic_parser<Handler>& parser,
                                         std::string_view text) {
@@ -196,7 +196,7 @@ StatusResult<JsonBody> parse_json_body(std::string_view text) {
     JsonBody body;
     if (text.find_first_not_of(" \t\r\n") == text.npos) return body;
     json::basic_parser<CountingHandler> parser(options());
-    // The values of one body live and go together.
+    // The values of one body are freed together.
     parser.handler().stack.reset(
         json::make_shared_resource<json::monotonic_resource>(2 * text.size() + 256));
     const auto [taken, failed] = walk(parser, text);

@@ -3,7 +3,7 @@
 namespace muster::apiserver {
 
 void Registry::add(DefPtr def) {
-    // A definition takes no built-in kind's place, nor those rules that belong to it.
+    // A definition can't replace a built-in kind, nor the rules that belong to it.
     if (def->custom) {
         const DefPtr same = find(def->type.api_version(), def->type.plural);
         const auto stored = resources_.find(def->storage_key());

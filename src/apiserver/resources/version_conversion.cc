@@ -8,7 +8,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// For the names that are longer than those before.
+/// For names that are longer than before.
 constexpr std::size_t kSpareBytes = 2048;
 
 bool has_owners_of_other_versions(const ResourceDef& def, const json::object& object) {

@@ -28,7 +28,7 @@ Task<void> FanOut::run() {
                 --left;
                 next.take_turn();
             }
-            // Behind those that were woken, and behind a look at the sockets.
+            // After those that were woken, and after a look at the sockets.
             co_await asio::post(tasks_.executor(), asio::use_awaitable);
         }
         const Duration cooldown = cooldown_after(clock_.now() - begun);

@@ -7,7 +7,7 @@
 namespace muster::apiserver {
 
 namespace {
-// As a real server ends watches that ask for no timeout.
+// A real server also ends watches without a timeout.
 constexpr std::int64_t kMinTimeoutSeconds = 1800;
 
 CacheEvent event_of(store::Revision revision, bool deleted, store::ObjectTextPtr object,
@@ -17,8 +17,8 @@ CacheEvent event_of(store::Revision revision, bool deleted, store::ObjectTextPtr
     return {type, revision, std::move(object), std::move(before)};
 }
 
-/// What the server looks into with requests for other objects. Definitions are not: what they say
-/// is in the registry, and as trees ours alone take 1.8 MB.
+/// What the server itself reads with requests for other objects. Definitions are not included:
+/// their content is in the registry, and as trees ours alone take 1.8 MB.
 bool is_consulted(std::string_view resource) {
     return resource == kube::types::kNamespaces.plural || resource.ends_with(kRbacGroup) ||
            resource.ends_with("admissionregistration.k8s.io");
@@ -91,7 +91,7 @@ store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
     next_newest_ = (next_newest_ + 1) % newest_.size();
     const CacheEvent& kept =
         keep(of, event_of(change.revision, change.object == nullptr, change.text, before));
-    // A watcher's end may come from within; its bucket is tidied by dispatch().
+    // A watcher may end during the call; dispatch() tidies its bucket.
     dispatch(of.of_all, kept);
     if (!of.of_namespace.empty())
         if (auto it = of.of_namespace.find(key.first); it != of.of_namespace.end())

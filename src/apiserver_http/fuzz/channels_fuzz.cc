@@ -6,7 +6,7 @@
 
 using namespace muster;
 
-/// What is taken for input is the message's own text, and the version decides what can be closed.
+/// Input is the message's own text, and the version decides what can be closed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view message(reinterpret_cast<const char*>(data), size);
     for (const bool version_5 : {false, true}) {

@@ -1,4 +1,4 @@
-// Any bytes: they are an object or a refusal, and an object is one that could have come as
+// Any bytes: they are an object or are refused, and an object is one that could have been sent as
 // JSON.
 
 #include <boost/json/parse.hpp>

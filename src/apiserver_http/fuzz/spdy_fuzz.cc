@@ -9,7 +9,7 @@ using namespace muster;
 
 namespace {
 
-/// What comes of the bytes when they arrive in pieces of that size: a line for each frame.
+/// The result for the bytes when they arrive in pieces of that size: a line for each frame.
 std::vector<std::string> frames_of(std::string_view bytes, std::size_t piece) {
     apiserver_http::SpdyDecoder decoder;
     std::vector<std::string> lines;
@@ -35,7 +35,7 @@ std::vector<std::string> frames_of(std::string_view bytes, std::size_t piece) {
 
 }  // namespace
 
-/// How bytes are cut on their way changes nothing.
+/// It makes no difference how the bytes are cut.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     const std::vector<std::string> whole = frames_of(bytes, size == 0 ? 1 : size);

@@ -1,4 +1,4 @@
-// Any text: it is a way to a server or a refusal that says in which file.
+// Any text: it leads to a server, or is refused with the name of the file.
 
 #include <cstddef>
 #include <cstdint>

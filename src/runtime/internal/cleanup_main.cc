@@ -68,7 +68,7 @@ class CleanupMain {
         }
     }
 
-    /// Returns when one of them has ended, or there is something to be read.
+    /// Returns when one of them has ended, or there is something to read.
     void wait_for_processes(int control) {
         std::vector<pollfd> events;
         for (const UniqueFd& process : processes_) events.push_back({process.get(), POLLIN, 0});

@@ -29,7 +29,7 @@ std::optional<kube::Document> shown(const ResourceDef& from, const ResourceDef& 
     return converted(from, to, *object);
 }
 
-/// As webhooks are told; this process has a name for them, too.
+/// The user as reported to webhooks; this process has a name for them, too.
 User asking(const Requester& requester) {
     if (requester.user != nullptr) return *requester.user;
     return {.name = "system:muster", .uid = {}, .groups = {"system:masters"}};
@@ -116,7 +116,7 @@ Result<WebhookEndpoint> Admission::reachable(WebhookEndpoint endpoint) {
     if (service == nullptr)
         return Error(Code::kNotFound, fmt::format("service \"{}\" not found", name));
     const kube::ObjectPtr held = service->tree();
-    // A namespace may have thousands of pods: only those selected are worth a tree.
+    // A namespace may have thousands of pods: only selected ones are worth a tree.
     std::vector<kube::ObjectPtr> pods;
     const auto [first, last] = state_.cache.range("pods", space);
     for (auto it = first; it != last; ++it)
@@ -181,7 +181,7 @@ Task<StatusResult<std::optional<kube::Document>>> Admission::mutate(
     const ResourceDef& def = *subject.target.def;
     std::size_t changes = 0;
     std::vector<std::size_t> seen(wanted.size());
-    // A webhook whose reinvocationPolicy is IfNeeded is asked once more if others changed the
+    // A webhook with the reinvocationPolicy IfNeeded is called once more if others changed the
     // object after it.
     for (const bool again : {false, true}) {
         for (std::size_t i = 0; i < wanted.size(); ++i) {

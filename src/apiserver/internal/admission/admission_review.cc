@@ -36,7 +36,7 @@ Error no_answer(std::string_view why) {
     return Error(Code::kInvalid, fmt::format("it did not answer with an AdmissionReview: {}", why));
 }
 
-/// As k8s.io/apiserver pkg/admission/plugin/webhook/errors words it.
+/// In the words of k8s.io/apiserver pkg/admission/plugin/webhook/errors.
 StatusError denial_of(const json::object* status, std::string_view webhook) {
     json::object body = status == nullptr ? json::object() : *status;
     body["kind"] = "Status";

@@ -25,13 +25,13 @@ const json::object* selector_of(const json::object& service) {
     return spec == nullptr ? nullptr : object_at(*spec, "selector");
 }
 
-/// A whole number that is a port.
+/// A whole number that is a valid port.
 std::optional<std::uint16_t> as_port(std::optional<std::int64_t> number) {
     if (!number || *number <= 0 || *number > 65535) return std::nullopt;
     return static_cast<std::uint16_t>(*number);
 }
 
-/// The port that a container of the pod gave this name.
+/// The port to which a container of the pod gave this name.
 std::optional<std::uint16_t> named_port(const json::object& pod, std::string_view name) {
     const json::object* spec = object_at(pod, "spec");
     const json::array* containers = spec == nullptr ? nullptr : array_at(*spec, "containers");

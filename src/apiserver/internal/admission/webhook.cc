@@ -52,7 +52,7 @@ WebhookRule rule_of(const json::object& rule) {
             .scope = std::string(scope.empty() ? kAny : scope)};
 }
 
-/// One that the rules of the kind have accepted.
+/// A selector that the kind's validation has accepted.
 kube::LabelSelector selector_at(const json::object& entry, std::string_view key) {
     auto selector = label_selector_of(object_at(entry, key));
     return selector ? *std::move(selector) : kube::LabelSelector();
@@ -93,11 +93,11 @@ bool names_resource(std::string_view pattern, std::string_view plural,
 }
 
 bool in_scope(const WebhookRule& rule, const kube::ResourceType& type) {
-    // A namespace counts as outside of itself.
+    // A namespace itself counts as outside of namespaces.
     return rule.scope == kAny || (rule.scope == "Namespaced") == type.namespaced;
 }
 
-/// The write, were it one through `type`.
+/// Whether it wants the write if it were one through `type`.
 bool wants(const Webhook& webhook, const WriteToMatch& write, const kube::ResourceType& type) {
     return std::ranges::any_of(webhook.rules, [&](const WebhookRule& rule) {
         return has_or_any(rule.operations, to_string(write.operation)) &&

@@ -12,10 +12,10 @@ namespace muster::apiserver {
 
 namespace {
 
-// A role's name in the first column. Behind it: `+x` adds its rules to the role x, and `from=x`
-// makes it the sum of the roles that do so. Below it a rule a line: verbs, then either paths, or an
-// API group (`core` is the group without a name) and resources. READ stands for get, list and
-// watch, WRITE for the verbs that change something.
+// A role's name is in the first column. After it, `+x` adds its rules to the role x, and `from=x`
+// makes it the sum of the roles that do so. Below it are its rules, one a line: verbs, then either
+// paths, or an API group (`core` is the group without a name) and resources. READ stands for get,
+// list and watch, WRITE for the verbs that change something.
 constexpr std::string_view kRoleTable = R"(
 cluster-admin
   *  *  *
@@ -87,7 +87,7 @@ const Binding kBindings[] = {
     {"system:service-account-issuer-discovery", {"system:serviceaccounts"}},
 };
 
-/// What stands between the separators, if it is not empty.
+/// The non-empty parts between the separators.
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     while (!text.empty())

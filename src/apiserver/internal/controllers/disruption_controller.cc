@@ -64,7 +64,7 @@ void DisruptionController::observe(const store::StoreChange& change, const kube:
     }
     if (budgets_.empty()) return;
     if (change.key.resource == "pods") return observe_pod(change);
-    // What controls the pods may have been scaled.
+    // The controller of the pods may have been scaled.
     if (change.object == nullptr) return;
     const std::string_view uid = uid_of(change.object->get_object());
     for (auto budget = budgets_.lower_bound({key.first, ""});

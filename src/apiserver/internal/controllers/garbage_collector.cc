@@ -54,7 +54,7 @@ GarbageCollector::OwnerState GarbageCollector::owner_state(const json::object& r
     const std::string uid(string_at(reference, "uid"));
     const DefPtr def =
         state_.registry.find_kind(string_at(reference, "apiVersion"), string_at(reference, "kind"));
-    // A cluster-scoped object can't be owned from within a namespace; it is left alone.
+    // A cluster-scoped object can't have an owner in a namespace; it is left alone.
     if (def != nullptr && def->type.namespaced && namespace_.empty()) return OwnerState::kAlive;
     if (gone_.contains(uid)) return OwnerState::kAbsent;
     if (def == nullptr) return OwnerState::kAlive;

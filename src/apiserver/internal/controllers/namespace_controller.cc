@@ -107,7 +107,8 @@ bool NamespaceController::is_empty(const store::StoreKey& container) const {
 }
 
 Task<StatusResult<void>> NamespaceController::reconcile(store::StoreKey key) {
-    // Content that was let in before the end of its container was seen may still be under way.
+    // Content that was admitted before the end of its container was noticed may still be in
+    // progress.
     co_await state_.store->settled();
     const CachedObject* found = state_.cache.find(key.resource, "", key.name);
     if (found == nullptr || !is_deleting(*found->object)) co_return StatusResult<void>();

@@ -18,7 +18,7 @@ std::optional<WallTime> may_go_without_its_node(const json::object& pod, bool no
     if (node_exists || !is_deleting(pod) || spec == nullptr || string_at(*spec, "nodeName").empty())
         return std::nullopt;
     const json::object& meta = metadata_of(pod);
-    // With no grace left only finalizers hold it, and those are not ours.
+    // Without a grace period left only finalizers keep it, and those are not ours.
     if (int_at(meta, "deletionGracePeriodSeconds").value_or(0) == 0) return std::nullopt;
     return kube::parse_time(string_at(meta, "deletionTimestamp")).value_or(WallTime());
 }
@@ -96,7 +96,7 @@ void PodGCController::arm() {
 
 Task<void> PodGCController::wake_at(WallTime when) {
     co_await state_.clock.sleep_until_wall(when);
-    // An earlier one that came since has looked after what is left.
+    // An earlier one that came since has handled the rest.
     if (when == next_wake_) next_wake_ = WallTime::max();
     while (!graces_.empty() && graces_.begin()->first <= when)
         for (const ObjectKey& key : graces_.extract(graces_.begin()).mapped()) queue_.add(key);

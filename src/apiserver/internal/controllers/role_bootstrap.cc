@@ -46,7 +46,7 @@ Task<void> try_to_post(ServerState& state, Writer& writer, DefPtr def, json::obj
 }  // namespace
 
 Task<Result<void>> post_default_roles(ServerState& state, Writer& writer) {
-    // Side by side, so that a store with a disk commits them together.
+    // In parallel, so that a store with a disk commits them together.
     TaskGroup posting(state.executor);
     const auto failure = std::make_shared<std::optional<Error>>();
     for (DefaultObject& one : default_access_objects()) {

@@ -12,7 +12,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// Adds the entries of expected's map that are missing; what is there stays.
+/// Adds the missing entries of expected's map; existing ones stay.
 void complete_map(const json::object& expected, std::string_view key, json::object& metadata) {
     const json::object* wanted = object_at(metadata_of(expected), key);
     if (wanted == nullptr) return;
@@ -20,7 +20,7 @@ void complete_map(const json::object& expected, std::string_view key, json::obje
     for (const auto& entry : *wanted) have.emplace(entry.key(), entry.value());
 }
 
-/// Adds what of expected's list is missing.
+/// Adds the missing items of expected's list.
 void complete_list(const json::object& expected, std::string_view key, json::object& next) {
     const json::array* wanted = array_at(expected, key);
     if (wanted == nullptr || wanted->empty()) return;
@@ -47,7 +47,7 @@ const json::value& field(const json::object& object, std::string_view key) {
     return found == nullptr ? kAbsent : *found;
 }
 
-/// A selector that can't be read selects nothing: who wrote it meant to grant less than all.
+/// An unreadable selector selects nothing: its author meant to grant less than everything.
 bool selects(const json::object& selector, const json::object& object) {
     const auto read = label_selector_of(&selector);
     return read && matches_labels(*read, object_at(metadata_of(object), "labels"));

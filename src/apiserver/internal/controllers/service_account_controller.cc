@@ -14,8 +14,8 @@ constexpr const char* kTrust = "kube-root-ca.crt";
 constexpr const char* kServiceNamespace = "default";
 constexpr const char* kService = "kubernetes";
 
-/// As clients expect to find it. Behind its address the server itself listens, wherever else it
-/// does.
+/// As clients expect to find it. The server itself listens at its address, in addition to wherever
+/// else it does.
 json::object server_service() {
     const json::object port{{"name", "https"},
                             {"protocol", "TCP"},
@@ -62,7 +62,7 @@ Task<StatusResult<void>> ServiceAccountController::make(const kube::ResourceType
     target.def = state_.registry.find(type.api_version(), type.plural);
     target.namespace_ = std::move(namespace_);
     auto body = std::make_shared<const json::value>(std::move(object));
-    // Another client was quicker, or the namespace began to go: a change of it is to come.
+    // Another client was faster, or the namespace began to terminate: a change of it will follow.
     co_return done_unless(co_await writer_.create(std::move(target), std::move(body), WriteQuery{}),
                           {Code::kAlreadyExists, Code::kForbidden, Code::kNotFound});
 }
@@ -71,8 +71,8 @@ Task<StatusResult<void>> ServiceAccountController::make_service() {
     StatusResult<void> made =
         co_await make(kube::types::kServices, kServiceNamespace, server_service());
     if (made || made.error().error.code() != Code::kInvalid) co_return made;
-    // Another service may have the address, from a time when it was free. Pods reach us by it all
-    // the same.
+    // Another service may have the address, from a time when it was free. Pods reach us through it
+    // all the same.
     log::warning("the Service kubernetes can't be made", {{"error", made.error().error.message()}});
     co_return StatusResult<void>();
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kV1 = "autoscaling/v1";
 constexpr std::string_view kV2 = "autoscaling/v2";
-/// An object with what v1 can't say: `spec` and `status` of v2 without the rest.
+/// An object with what v1 can't express: `spec` and `status` of v2 without the rest.
 constexpr std::string_view kRestAnnotation = "autoscaling.muster.dev/v2";
 constexpr std::string_view kTarget = "targetCPUUtilizationPercentage";
 constexpr std::string_view kCurrent = "currentCPUUtilizationPercentage";
@@ -29,7 +29,7 @@ json::object cpu_metric(std::int64_t utilization) {
               {"target", {{"type", "Utilization"}, {"averageUtilization", utilization}}}}}};
 }
 
-/// What a metric says of the use of the CPU, in percent; `part` is target or current.
+/// A metric's target or current CPU use, in percent; `part` is target or current.
 std::optional<std::int64_t> cpu_utilization(const json::value& metric, std::string_view part) {
     const json::object* one = metric.if_object();
     if (one == nullptr || string_at(*one, "type") != "Resource") return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::int64_t> cpu_utilization(const json::value& metric, std::stri
     return int_at(child(resource, part), "averageUtilization");
 }
 
-/// Takes fields away; empty when there are none.
+/// Removes fields and returns them; empty if there are none.
 json::object take(json::object& from, std::initializer_list<std::string_view> keys) {
     json::object taken;
     for (const std::string_view key : keys)
@@ -80,7 +80,7 @@ void show_v1(json::object& autoscaler) {
             json::serialize(rest);
 }
 
-/// What the annotation keeps, which is gone then. Nothing, if a client wrote something else there.
+/// The content of the annotation, which is removed. Nothing if a client wrote something else there.
 json::object take_rest(json::object& autoscaler) {
     json::object* meta = object_at(autoscaler, "metadata");
     json::object* annotations = meta == nullptr ? nullptr : object_at(*meta, "annotations");
@@ -115,7 +115,7 @@ void store_v1(json::object& autoscaler) {
     status->emplace("currentMetrics", nullptr);
 }
 
-/// The metric that v1 has a field for is one of a list in v2: who owns the one owns the other.
+/// The metric that is a field in v1 is an item of a list in v2: the owner of one owns the other.
 void rename_owned_through(json::object& autoscaler, std::string_view api_version,
                           std::string_view from, std::string_view into) {
     json::object* meta = object_at(autoscaler, "metadata");
@@ -133,7 +133,7 @@ void rename_owned_through(json::object& autoscaler, std::string_view api_version
         if (std::ranges::find(names, into, &std::pair<std::string, json::value>::first) ==
             names.end())
             names.emplace_back(into, json::object());
-        // FieldsV1 has its keys in the order of their bytes.
+        // FieldsV1 has its keys ordered by their bytes.
         std::ranges::sort(names, {}, &std::pair<std::string, json::value>::first);
         spec->clear();
         for (auto& [key, value] : names) spec->emplace(key, std::move(value));

@@ -11,7 +11,7 @@ namespace muster::apiserver {
 namespace {
 
 struct Renamed {
-    std::string_view core;  ///< in v1, and so where it is stored
+    std::string_view core;  ///< in v1, which is stored
     std::string_view now;   ///< in events.k8s.io/v1
 };
 constexpr Renamed kRenamed[] = {{"involvedObject", "regarding"},
@@ -47,7 +47,7 @@ void rename_fields(json::object& event, Names to) {
     }
 }
 
-/// FieldsV1 has its keys in the order of their bytes.
+/// FieldsV1 has its keys ordered by their bytes.
 void rename_owned(json::object& fields, Names to) {
     constexpr std::string_view kField = "f:";
     std::vector<std::pair<std::string, json::value>> entries;
@@ -104,7 +104,7 @@ const VersionConversion kCoreEventConversion{
     .align_owners =
         [](json::object& event) { rename_owned_through(event, kEventsApi, Names::kCore); },
     .store = [](json::object& event) { rename_owned_through(event, kEventsApi, Names::kNew); },
-    // A selector means the component, not the object that it stands in.
+    // A selector means the component, not the object that contains it.
     .stored_field = [](std::string_view path) -> std::string {
         return path == "source" ? "source.component" : std::string(path);
     },

@@ -14,9 +14,9 @@ const kube::ResourceType kDisruptionBudgets{"policy", "v1", "poddisruptionbudget
 
 namespace {
 
-/// How long a pod may be there after its eviction was let through.
+/// How long a pod may exist after its eviction was allowed.
 constexpr Duration kEvictionTakes = std::chrono::minutes(2);
-/// Evictions whose end was not observed yet.
+/// Limit of evictions whose end has not been observed yet.
 constexpr std::size_t kMaxPending = 2000;
 constexpr std::size_t kSpareBytes = 512;
 constexpr const char* kViolates =
@@ -26,7 +26,7 @@ std::int64_t number_of(const json::object& status, std::string_view key) {
     return int_at(status, key).value_or(0);
 }
 
-/// "25%" of so many, rounded up; a number is itself.
+/// "25%" of `total`, rounded up; a number is itself.
 std::int64_t scaled(const json::value& value, std::int64_t total) {
     if (const std::int64_t* number = value.if_int64()) return *number;
     const json::string* text = value.if_string();
@@ -39,10 +39,10 @@ std::int64_t scaled(const json::value& value, std::int64_t total) {
 struct Wanted {
     std::int64_t expected = 0;
     std::int64_t healthy = 0;
-    std::string failure = {};  ///< why it can't be told
+    std::string failure = {};  ///< why it can't be determined
 };
 
-/// What all controllers of the pods want together. Pods without one count for nothing.
+/// How many pods all their controllers want together. Pods without one are not counted.
 Wanted wanted_by_controllers(const Coverage& coverage, const ScaleOf& scale_of) {
     Wanted wanted;
     for (const auto& [uid, controlled] : coverage.controllers()) {
@@ -100,7 +100,7 @@ void set_condition(json::object& status, WallTime now) {
     set_condition(status, allowed ? "SufficientPods" : "InsufficientPods", "", now);
 }
 
-/// May go whatever a budget says: it has caused what disruption it can, or not begun to be of use.
+/// May be evicted whatever a budget says: it has ended, or has not begun to be of use.
 bool is_nobodys_concern(const json::object& pod) {
     const json::object* status = object_at(pod, "status");
     const std::string_view phase = status == nullptr ? "" : string_at(*status, "phase");
@@ -169,7 +169,7 @@ BudgetState budget_status(const json::object& budget, const Coverage& coverage,
     status["currentHealthy"] = healthy;
     status["desiredHealthy"] = wanted.healthy;
     status["expectedPods"] = wanted.expected;
-    // A budget that covers no pod yet lets nothing through when the first ones come.
+    // A budget that covers no pod yet must not allow anything when the first ones come.
     status["disruptionsAllowed"] = wanted.expected <= 0 ? 0 : std::max<std::int64_t>(0, spare);
     status["observedGeneration"] = number_of(metadata_of(budget), "generation");
     if (pending.empty())
@@ -199,7 +199,7 @@ StatusResult<EvictionPermit> permit_eviction(const json::object& pod,
     const json::object& budget = *budgets.front();
     EvictionPermit paid{std::string(name_of(budget))};
     if (is_ready_pod(pod)) return paid;
-    // What is not healthy counts for nothing, so that nothing is lost with it.
+    // Pods that are not healthy do not count, so nothing is lost with them.
     const json::object* spec = object_at(budget, "spec");
     if (spec != nullptr && string_at(*spec, "unhealthyPodEvictionPolicy") == "AlwaysAllow")
         return EvictionPermit{};

@@ -7,7 +7,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// How fast an autoscaler goes, where a behavior says nothing of it.
+/// The speed of an autoscaler where a behavior does not set it.
 void set_behavior_defaults(json::object& spec) {
     json::object* behavior = object_at(spec, "behavior");
     if (behavior == nullptr) return;
@@ -23,7 +23,7 @@ void set_behavior_defaults(json::object& spec) {
     set_default(down, "policies", json::array{policy("Percent", 100)});
 }
 
-/// Of both versions, which agree in this.
+/// For both versions, which have the same rules.
 void validate_autoscaler(const json::object& autoscaler, FieldErrors& field_errors) {
     const json::object& spec = child(autoscaler, "spec");
     const json::object& target = child(spec, "scaleTargetRef");

@@ -10,14 +10,14 @@ namespace muster::apiserver {
 namespace {
 
 void begin_status(json::object& budget, WallTime) {
-    // The keeper has not counted yet, and says so by the generation that is missing.
+    // The controller has not counted yet, which the missing generation shows.
     budget["status"] = {{"disruptionsAllowed", 0},
                         {"currentHealthy", 0},
                         {"desiredHealthy", 0},
                         {"expectedPods", 0}};
 }
 
-/// A number of pods, or of a hundred.
+/// A number of pods, or a percentage.
 void check_amount(const json::object& spec, std::string_view key, FieldErrors& field_errors) {
     const json::value* value = spec.if_contains(key);
     if (value == nullptr) return;

@@ -9,7 +9,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// The path of an item of a container's list; made when something is wrong with it.
+/// The path of an item of a container's list; made only if something is wrong with it.
 struct FieldOf {
     const std::string& container;
     std::string_view list;
@@ -20,7 +20,7 @@ struct FieldOf {
     }
 };
 
-/// That a port is there at all is the structure's business.
+/// The schema checks that the port exists at all.
 void check_port_number(const json::object& port, const char* key, const FieldOf& field,
                        bool optional, FieldErrors& field_errors) {
     const auto number = int_at(port, key);

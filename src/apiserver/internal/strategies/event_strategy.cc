@@ -26,8 +26,8 @@ void check_text(const json::object& event, const char* key, std::size_t most, bo
                                              fmt::format("can have at most {} characters", most)));
 }
 
-/// Of an event under the names of v1, in which a real server looks at those of both versions.
-/// `reporter`: what the version of the request calls who reports.
+/// For an event with the names of v1, in which a real server checks those of both versions.
+/// `reporter`: the name of the reporting component's field in the request's version.
 void check_event(const json::object& event, const char* reporter, FieldErrors& field_errors) {
     const json::object* about = object_at(event, "involvedObject");
     const std::string_view about_namespace = about == nullptr ? "" : string_at(*about, "namespace");
@@ -76,7 +76,7 @@ void validate_new_event(const json::object& event, FieldErrors& field_errors) {
     check_event(as_core_event(event), "reportingController", field_errors);
 }
 
-/// Those fields that the newer API keeps for events of older clients can't be written through it.
+/// The fields that the newer API keeps for events of older clients can't be written through it.
 void validate_new_event_creation(const json::object& event, FieldErrors& field_errors) {
     check_series(event, field_errors);
     if (!is_set(event, "eventTime")) field_errors.push_back(required("eventTime"));
@@ -96,7 +96,7 @@ void validate_new_event_creation(const json::object& event, FieldErrors& field_e
         unset("source");
 }
 
-/// Nothing of it but its series says how things went on.
+/// Only its series may change.
 void validate_new_event_update(const json::object& next, const json::object& current,
                                FieldErrors& field_errors) {
     const json::object after = as_core_event(next);
@@ -122,7 +122,7 @@ void validate_new_event_update(const json::object& next, const json::object& cur
 
 }  // namespace
 
-// What is always written belongs to nobody, so it is added when ownership is decided.
+// Fields that are always written have no owner, so they are added after ownership is decided.
 
 Strategy core_event_strategy() {
     return {.prepare_create = [](json::object& event, WallTime) { complete_core_event(event); },

@@ -14,7 +14,7 @@ constexpr std::string_view kOldUidLabel = "controller-uid";
 constexpr std::string_view kNameLabel = "batch.kubernetes.io/job-name";
 constexpr std::string_view kOldNameLabel = "job-name";
 constexpr std::int64_t kDefaultRetries = 6;
-/// Of a job that counts them for each index.
+/// For a job that counts failures for each index.
 constexpr std::int64_t kUnlimitedRetries = 2147483647;
 /// The names of a cron job's jobs are 11 characters longer.
 constexpr std::size_t kMostOfCronJobName = 52;
@@ -46,7 +46,7 @@ void prepare_job(json::object& job, WallTime) {
     const std::string uid(uid_of(job));
     json::object& labels =
         ensure_object(ensure_object(ensure_object(spec, "template"), "metadata"), "labels");
-    // A name that is still to be made up can't be in them.
+    // A name that is still to be generated can't be in them.
     if (!name.empty())
         for (const std::string_view key : {kOldNameLabel, kNameLabel})
             set_default(labels, key, json::value(name));
@@ -109,7 +109,7 @@ void validate_job_update(const json::object& next, const json::object& current,
                     {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex",
                      "managedBy", "successPolicy"},
                     field_errors);
-    // Where the pods of a job go may still be said as long as it waits.
+    // The placement of a job's pods may still be changed while it is suspended.
     if (!bool_at(before, "suspend"))
         check_immutable(child(next, "spec"), before, "spec", {"template"}, field_errors);
 }
@@ -162,7 +162,7 @@ void validate_cron_job(const json::object& cron_job, FieldErrors& field_errors) 
     if (policy != "Allow" && policy != "Forbid" && policy != "Replace")
         field_errors.push_back(
             not_supported("spec.concurrencyPolicy", policy, {"Allow", "Forbid", "Replace"}));
-    // What a job would be given when it is made.
+    // The defaults that a job would get at its creation.
     json::object job = child(child(spec, "jobTemplate"), "spec");
     if (object_at(job, "selector") != nullptr)
         field_errors.push_back(invalid_value("spec.jobTemplate.spec.selector", job["selector"],

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kMostOfUsers = 1'000'000'000;
 constexpr std::string_view kReservedPrefix = "system-";
 
-/// Of a container: what it may have at most is its default, and that what it asks for.
+/// For a container: its maximum is its default limit, and that is its default request.
 void set_range_defaults(json::object& range) {
     json::array* items = array_at(ensure_object(range, "spec"), "limits");
     if (items == nullptr) return;

@@ -21,7 +21,7 @@ void set_endpoints_defaults(json::object& endpoints) {
 }
 
 void set_endpoint_slice_defaults(json::object& slice) {
-    // Go writes the list though it is empty.
+    // Go writes the list even if it is empty.
     slice.emplace("endpoints", nullptr);
     for_each_object(slice, "ports", [](json::object& port) {
         set_default(port, "name", json::value(""));

@@ -32,7 +32,7 @@ void set_probe_defaults(json::object& container, std::string_view key) {
     }
 }
 
-/// In the one form that a quantity has, as a text: 1.5Gi is 1536Mi, and 2 is "2".
+/// In the canonical form of a quantity, as a string: 1.5Gi is 1536Mi, and 2 is "2".
 void write_quantities(json::object& resources) {
     for (const char* key : {"limits", "requests"}) {
         json::object* list = object_at(resources, key);
@@ -56,7 +56,7 @@ void copy_limits_to_requests(json::object& resources) {
         if (!requests.contains(entry.key())) requests.emplace(entry.key(), entry.value());
 }
 
-/// Whether limits are copied to requests: of a pod, not of the template of one.
+/// Whether limits are copied to requests: for a pod, not for a template.
 enum class Requests { kAsGiven, kFromLimits };
 
 void set_container_defaults(json::object& container, Requests requests) {
@@ -125,7 +125,7 @@ void set_template_defaults(json::object& pod_template) {
 
 void set_pod_defaults(json::object& pod) {
     json::object& spec = ensure_object(pod, "spec");
-    // Room for all at once: growing moves every field again.
+    // Room for all of them: growing moves every field again.
     spec.reserve(spec.size() + 12);
     set_scalar_defaults(spec);
     set_default(spec, "enableServiceLinks", json::value(true));

@@ -28,7 +28,7 @@ void take_images(json::object& next, const json::object& current, std::string_vi
     }
 }
 
-/// Whether each entry of the one list is in the other, too.
+/// Whether each entry of one list is also in the other.
 bool all_within(const json::object& spec, const json::object& other, std::string_view key) {
     const json::array* entries = array_at(spec, key);
     const json::array* among = array_at(other, key);

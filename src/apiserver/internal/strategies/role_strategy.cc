@@ -124,7 +124,7 @@ void set_binding_defaults(json::object& binding) {
     }
 }
 
-/// A binding of the whole cluster has a role of the whole cluster.
+/// A cluster-wide binding needs a cluster-wide role.
 void check_role_ref(const json::object& role_ref, bool namespaced, FieldErrors& field_errors) {
     const std::string_view group = string_at(role_ref, "apiGroup");
     if (group != kRbacGroup)

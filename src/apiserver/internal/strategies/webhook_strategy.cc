@@ -52,7 +52,7 @@ void check_one_of(const json::object& parent, std::string_view key, const std::s
 void check_client(const json::object& webhook, const std::string& at, FieldErrors& field_errors) {
     const json::object* config = object_at(webhook, "clientConfig");
     const std::string field = at + ".clientConfig";
-    if (config == nullptr) return;  // the schema asks for it
+    if (config == nullptr) return;  // the schema requires it
     const json::object* service = object_at(*config, "service");
     const std::string_view url = string_at(*config, "url");
     if (url.empty() == (service == nullptr)) {

@@ -17,7 +17,7 @@ json::value value_of(const json::object& object, std::string_view key) {
     return found == nullptr ? json::value() : *found;
 }
 
-/// The object of the update strategy that is taken if none is named, with its defaults.
+/// The object of the default update strategy, with its defaults.
 json::object* rolling_update(json::object& spec, std::string_view key) {
     json::object& strategy = ensure_object(spec, key);
     if (string_at(strategy, "type").empty()) strategy["type"] = "RollingUpdate";
@@ -80,7 +80,7 @@ void set_replication_controller_defaults(json::object& controller) {
         set_template_defaults(*pod_template);
 }
 
-/// Pods that something keeps running are always started again.
+/// Pods that are kept running must always be restarted.
 void check_lasting_template(const json::object& spec, std::string_view kind,
                             FieldErrors& field_errors) {
     check_template(spec, "spec", field_errors);
@@ -94,7 +94,7 @@ void check_lasting_template(const json::object& spec, std::string_view kind,
                             fmt::format("activeDeadlineSeconds in {} is not Supported", kind)));
 }
 
-/// `kind`: as the messages of a real server call it.
+/// `kind`: its name in the messages of a real server.
 void check_selector(const json::object& spec, std::string_view kind, FieldErrors& field_errors) {
     const json::object* selector = object_at(spec, "selector");
     if (selector == nullptr) {

@@ -175,7 +175,7 @@ DefPtr custom_resource_definitions(ReadDefinition& read) {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
-/// A kind that clients ask with.
+/// A kind for reviews.
 DefPtr question(const kube::ResourceType& type) {
     ResourceDef def = builtin(type);
     def.stored = false;

@@ -81,7 +81,7 @@ std::string storage_version_of(const json::object& crd) {
     return {};
 }
 
-/// The definition serves at once: there is no other server to agree with.
+/// The definition serves immediately: there is no other server to agree with.
 void establish(json::object& crd, WallTime now) {
     json::array conditions{condition("NamesAccepted", "NoConflicts", "no conflicts found", now),
                            condition("Established", "InitialNamesAccepted",
@@ -263,7 +263,7 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
         read.schemas.size() == versions->size() && read.uid == string_at(metadata_of(crd), "uid");
     for (std::size_t i = 0; i < versions->size(); ++i) {
         const json::object* version = (*versions)[i].if_object();
-        // The storage version is kept even unserved: the collector and clean-up go through it.
+        // The storage version is kept even unserved: garbage collection and clean-up go through it.
         if (version == nullptr) continue;
         if (!bool_at(*version, "served") && !bool_at(*version, "storage")) continue;
         ResourceDef def;

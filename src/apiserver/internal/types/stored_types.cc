@@ -10,23 +10,23 @@ namespace muster::apiserver {
 
 namespace {
 
-/// A kind as its clients meet it. What differs between kinds is said here and in their rules.
+/// A kind as its clients see it. Differences between kinds are here and in their strategies.
 struct StoredKind {
     kube::ResourceType type;
     std::vector<std::string> short_names = {};
     bool of_all = false;  ///< `kubectl get all` has it
     Strategy (*strategy)() = nullptr;
     bool has_status = false;
-    bool scales = false;  ///< its replicas are those of its spec
+    bool scales = false;  ///< its spec says how many replicas it has
     bool tracks_generation = false;
     bool unconditional_update = true;
     bool create_on_update = false;
     bool returns_deleted = false;
     const VersionConversion* conversion = nullptr;
-    std::string_view stored_in = {};  ///< apiVersion, where it is another one
-    std::string_view schema = {};     ///< of core_schema(), where it is not the kind's name
-    /// What does not come of an object as long as nobody's controller acts on it. Empty: there is
-    /// nothing to do about one.
+    std::string_view stored_in = {};  ///< apiVersion, if it is another one
+    std::string_view schema = {};     ///< of core_schema(), if it is not the kind's name
+    /// What does not happen with an object unless a controller of the user acts on it. Empty:
+    /// nothing needs to be done about one.
     std::string_view missing = {};
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kAttempts = 5;
 
-/// The budgets that cover a pod, as they were when it was looked for them.
+/// The budgets that cover a pod, as they were when they were looked up.
 std::vector<kube::ObjectPtr> budgets_of(const WatchCache& cache, const std::string& namespace_,
                                         const json::object& pod) {
     std::vector<kube::ObjectPtr> covering;
@@ -41,7 +41,7 @@ Task<StatusResult<void>> spend(ServerState& state, Writer& writer, std::string n
     };
     StatusResult<WriteOutcome> spent =
         co_await writer.rewrite(def, namespace_, budget, std::move(decide), dry_run);
-    // A budget that has gone meanwhile holds nothing up.
+    // A budget that was deleted meanwhile blocks nothing.
     if (!spent && spent.error().error.code() != Code::kNotFound) co_return spent.error();
     co_return StatusResult<void>();
 }
@@ -60,7 +60,7 @@ Task<StatusResult<Reply>> evict_pod(ServerState& state, Writer& writer, Target t
             state.cache.find(target.def->storage_key(), target.namespace_, target.name);
         if (found == nullptr) co_return not_found(target.type(), target.name);
         const kube::ObjectPtr pod = found->tree();
-        // What is said of one pod must not hit another one of its name.
+        // A decision about one pod must not affect another one of the same name.
         const std::string uid(uid_of(pod->get_object()));
         if (query.precondition_uid.empty()) query.precondition_uid = uid;
         const auto covering = budgets_of(state.cache, target.namespace_, pod->get_object());
@@ -79,7 +79,7 @@ Task<StatusResult<Reply>> evict_pod(ServerState& state, Writer& writer, Target t
             if (uid_of(now) != query.precondition_uid)
                 return conflict(target.type(), name_of(now), "the pod was replaced by another one");
             TRY(const EvictionPermit still, permit(now, covering));
-            // It has become ready since nothing was asked of its budget.
+            // It has become ready after it was decided that no budget is needed.
             overtaken = !paid && !still.budget.empty();
             if (overtaken) return eviction_overtaken(first);
             return decide_eviction(*target.def, current, state.clock.wall_now());

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
-/// Where the next page starts. Clients take it as opaque; the form is apimachinery's.
+/// Where the next page starts. Opaque to clients; the form is apimachinery's.
 struct ContinueToken {
     std::int64_t revision = 0;  ///< -1: whatever is current
     ObjectKey after;
-    /// What follows, where it is known: so that not every page walks to the end.
+    /// How many follow, if known, so that not every page walks to the end.
     std::optional<std::size_t> left = {};
 };
 
@@ -62,7 +62,7 @@ StatusError expired_token(const ObjectKey& after) {
     return status_error;
 }
 
-/// Walks two ordered views as one: the objects as they are, and the states that some of them had.
+/// Walks two ordered views as one: the present objects, and the earlier states of some of them.
 class SnapshotWalk {
   public:
     using States = std::map<ObjectKey, store::ObjectTextPtr>;
@@ -102,7 +102,7 @@ struct PageStart {
     store::Revision revision = 0;
     bool current = true;  ///< the state is whatever the cache has
     std::optional<ObjectKey> after = {};
-    std::optional<std::size_t> left = {};  ///< what follows, if it is known
+    std::optional<std::size_t> left = {};  ///< how many follow, if known
 };
 
 StatusResult<PageStart> start_of(const ListQuery& query, store::Revision now) {
@@ -125,7 +125,7 @@ StatusResult<PageStart> start_of(const ListQuery& query, store::Revision now) {
     return start;
 }
 
-/// The states that differ from what the cache has now, in one namespace unless that is empty.
+/// The states that differ from the present ones, in one namespace unless that is empty.
 StatusResult<SnapshotWalk::States> states_of(const WatchCache& cache, const std::string& resource,
                                              const std::string& namespace_,
                                              const PageStart& start) {
@@ -160,7 +160,7 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
 
     ListPage page;
     page.revision = start.revision;
-    // "0" asks for whatever the cache holds, whole.
+    // "0" asks for everything that the cache holds.
     const std::size_t limit =
         query.resource_version == 0 && query.continue_.empty() ? 0 : query.limit;
     SnapshotWalk walk(first, last, then, states.end());

@@ -11,7 +11,7 @@ namespace muster::apiserver {
 
 namespace {
 
-/// Room for what is added to a copy.
+/// Room for additions to a copy.
 constexpr std::size_t kSpareBytes = 512;
 
 std::int64_t number_at_path(const json::object& object, const std::string& path) {
@@ -20,7 +20,7 @@ std::int64_t number_at_path(const json::object& object, const std::string& path)
     return number == nullptr ? 0 : *number;
 }
 
-/// Custom resources have the text; built-in kinds a LabelSelector, or the labels alone.
+/// Custom resources have the text; built-in kinds have a LabelSelector, or only the labels.
 json::value selector_as_text(const json::value& selector) {
     const json::object* object = selector.if_object();
     if (object == nullptr) return selector;
@@ -144,7 +144,7 @@ StatusResult<NextState> decide_binding(const ResourceDef& def, const json::value
                            {"status", "True"},
                            {"lastProbeTime", nullptr},
                            {"lastTransitionTime", kube::format_time(now)}});
-    // Where a pod runs is not a change of what its author wants: its generation stays.
+    // The node of a pod is not a change of its author's intent: its generation stays.
     return NextState{NextState::Kind::kReplace, std::move(next)};
 }
 

@@ -19,7 +19,7 @@ namespace muster::apiserver {
 
 namespace {
 
-// What a server waits for a revision that it has not reached.
+// How long a server waits for a revision that it has not reached.
 constexpr Duration kFutureRevisionWait = std::chrono::seconds(3);
 constexpr int kDeletionsPerTurn = 64;
 
@@ -39,7 +39,7 @@ kube::ObjectPtr success_status(const ResourceDef& def, const json::object& objec
                    {"details", std::move(details)}});
 }
 
-/// `warnings`: of the body's text, before those of its fields.
+/// `warnings`: about the body's text, before those about its fields.
 Reply written(const ResourceDef& def, WriteOutcome outcome,
               std::vector<std::string> warnings = {}) {
     Reply reply;
@@ -53,7 +53,7 @@ Reply written(const ResourceDef& def, WriteOutcome outcome,
     return reply;
 }
 
-/// What is to be said about fields that the body's text had twice. 400 if that is not allowed.
+/// The warnings about duplicate fields in the body's text. 400 if they are not allowed.
 StatusResult<std::vector<std::string>> check_duplicates(const ResourceDef& def,
                                                         const kube::Request& request,
                                                         const WriteQuery& query) {
@@ -63,7 +63,7 @@ StatusResult<std::vector<std::string>> check_duplicates(const ResourceDef& def,
         warnings.push_back(fmt::format("duplicate field \"{}\"", field));
     if (query.field_validation != kube::FieldValidation::kStrict || warnings.empty())
         return warnings;
-    // All that is wrong is said at once. What a patch leaves is not known yet.
+    // All errors are reported together. The result of a patch is not known yet.
     if (request.method != kube::Method::kPatch && request.body != nullptr)
         for (const kube::UnknownField& unknown : kube::find_unknown(*def.schema, *request.body))
             warnings.push_back(fmt::format("unknown field \"{}\"", unknown.path));
@@ -72,7 +72,7 @@ StatusResult<std::vector<std::string>> check_duplicates(const ResourceDef& def,
                     def.type.kind, def.type.version, fmt::join(warnings, ", ")));
 }
 
-/// The namespaces that the system can't do without.
+/// The namespaces that the system needs.
 bool is_undeletable(const Target& target) {
     return target.def->storage_key() == "namespaces" &&
            (target.name == "default" || target.name == "kube-system" ||
@@ -100,7 +100,7 @@ Task<StatusResult<Reply>> Verbs::call(Target target, kube::Request request, Requ
     StatusResult<Reply> answer = method_not_allowed();
     const kube::Method method = request.method;
     if (!def->stored)
-        answer = method_not_allowed();  // the front answers it, which knows the user
+        answer = method_not_allowed();  // the front end answers it, which knows the user
     else if (def->is_metrics)
         answer = co_await measure(std::move(target), std::move(request));
     else if (target.subresource == "status" && !def->has_status)

@@ -8,7 +8,7 @@ namespace muster::apiserver {
 namespace {
 
 constexpr std::int64_t kDefaultGraceSeconds = 30;
-/// Room for what is added to a copy.
+/// Room for additions to a copy.
 constexpr std::size_t kSpareBytes = 256;
 
 StatusResult<void> check_preconditions(const ResourceDef& def, const json::object& current,
@@ -31,7 +31,7 @@ StatusResult<void> check_preconditions(const ResourceDef& def, const json::objec
     return {};
 }
 
-/// What is left for the object's processes to end, 0 for at once.
+/// The time for the object's processes to end; 0 for none.
 std::int64_t grace_of(const ResourceDef& def, const json::object& current,
                       const DeleteQuery& query) {
     if (!def.deletes_gracefully) return 0;
@@ -42,7 +42,7 @@ std::int64_t grace_of(const ResourceDef& def, const json::object& current,
         seconds = int_at(*spec, "terminationGracePeriodSeconds").value_or(kDefaultGraceSeconds);
     seconds = query.grace_period_seconds.value_or(seconds);
     const std::string_view phase = status == nullptr ? "" : string_at(*status, "phase");
-    // Nothing runs that could be given time.
+    // Nothing runs that needs time.
     if (spec == nullptr || string_at(*spec, "nodeName").empty() || phase == "Succeeded" ||
         phase == "Failed")
         return 0;
@@ -55,8 +55,8 @@ void set_deletion(json::object& object, WallTime when, std::int64_t grace) {
     meta["deletionGracePeriodSeconds"] = grace;
 }
 
-/// The explicit policy wins over a collector's finalizer that is there, which wins over the
-/// default (background).
+/// The explicit policy takes precedence over an existing finalizer of the garbage collector, which
+/// takes precedence over the default (background).
 void apply_propagation(json::object& object, const std::string& policy) {
     if (policy.empty()) return;
     json::object& meta = ensure_object(object, "metadata");
@@ -72,7 +72,7 @@ void apply_propagation(json::object& object, const std::string& policy) {
         meta["finalizers"] = std::move(kept);
 }
 
-/// A graceful deletion is under way: a later one can only bring the end nearer.
+/// A graceful deletion is in progress: a later one can only make it shorter.
 NextState shorten(const ResourceDef& def, const json::value& current, const DeleteQuery& query,
                   WallTime now) {
     const json::object& meta = metadata_of(current);
@@ -94,7 +94,7 @@ NextState shorten(const ResourceDef& def, const json::value& current, const Dele
     return settle(def, current, std::move(next));
 }
 
-/// With nothing to wait for, the object goes without a deletion timestamp in between.
+/// With nothing to wait for, the object is removed without a deletion timestamp in between.
 bool goes_at_once(const ResourceDef& def, const json::object& current, const DeleteQuery& query,
                   std::int64_t grace) {
     return grace == 0 && !has_finalizers(current) && !def.has_spec_finalizers &&

@@ -32,7 +32,7 @@ kube::IgnoredFields ignoring(std::initializer_list<std::string_view> fields,
 const kube::IgnoredFields& ignored_fields(const ResourceDef& def, std::string_view subresource) {
     static const kube::IgnoredFields kObject = ignoring({}, {});
     static const kube::IgnoredFields kObjectWithStatus = ignoring({"status"}, {});
-    // The status of a built-in kind takes labels, annotations and finalizers along.
+    // A write to the status of a built-in kind includes labels, annotations and finalizers.
     static const kube::IgnoredFields kStatus =
         ignoring({"spec"}, {"ownerReferences", "generateName"});
     static const kube::IgnoredFields kCustomStatus = ignoring({"spec", "metadata"}, {});
@@ -68,7 +68,8 @@ StatusResult<void> track_write(const ResourceDef& def, const json::value& stored
         replaced = !read->empty();
         if (replaced) *sent = *std::move(read);
     }
-    // Who sends none, or none that say anything, does not know about them and keeps what is there.
+    // A client that sends none, or meaningless ones, does not know about them; the stored ones are
+    // kept.
     if (changed && !replaced) {
         if (before == nullptr)
             meta.erase(kManagedFields);

@@ -70,12 +70,12 @@ StatusResult<DecodedObject> apply_patch(const ResourceDef& def, const json::valu
                                         const std::string& subresource, kube::ContentType type,
                                         const json::value& patch,
                                         kube::FieldValidation field_validation) {
-    // A status is patched many times in an object's life, and of the rest nothing would be kept.
+    // A status is patched many times in an object's life, and the rest would not be kept.
     const bool status_only = subresource == "status" && type != kube::ContentType::kJsonPatch;
     Result<kube::Document> patched = patched_document(def, current, status_only, type, patch);
     if (!patched) {
         if (patched.error().code() == Code::kInvalid && type == kube::ContentType::kJsonPatch)
-            // A real server's wording; the reason follows, which it keeps to itself.
+            // A real server's words, followed by the reason, which it does not give.
             return StatusError{
                 Error(Code::kInvalid,
                       "the server rejected our request due to an error in our request: " +
@@ -91,7 +91,7 @@ StatusResult<DecodedObject> apply_patch(const ResourceDef& def, const json::valu
     json::object& after = patched->object();
     if (status_only) after.erase("spec");
     if (!def.storage_version) {
-        // The patch speaks of the served version, the object is stored in another.
+        // The patch refers to the served version, the object is stored in another.
         if (string_at(after, "apiVersion") == def.storage_api_version)
             after["apiVersion"] = def.type.api_version();
     }

@@ -10,7 +10,7 @@ namespace muster::apiserver {
 namespace {
 
 constexpr std::int64_t kFileMode = 0644;
-/// An hour, and a few seconds by which such a token is told from one that a person asked for.
+/// An hour, and a few seconds that distinguish such a token from one that a person requested.
 constexpr std::int64_t kTokenSeconds = 3607;
 
 bool wants_token(const json::object& spec, const json::object& account) {
@@ -48,7 +48,7 @@ void add_token_volume(json::array& volumes, std::string_view name) {
     volume.emplace("projected", token_source());
 }
 
-/// Of a volume that is there already, as when a pod's manifest was taken from another pod.
+/// The name of an existing volume, as when a pod's manifest was taken from another pod.
 std::string_view present_volume(const json::object& spec) {
     const json::array* volumes = array_at(spec, "volumes");
     if (volumes == nullptr) return {};
@@ -60,7 +60,7 @@ std::string_view present_volume(const json::object& spec) {
     return {};
 }
 
-/// Whether it was mounted: not where something is mounted already.
+/// Whether it was mounted: not if something is mounted there already.
 bool mount_in(json::object& container, std::string_view volume) {
     json::value& mounts = container["volumeMounts"];
     if (mounts.is_null()) mounts.emplace_array();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kSpareBytes = 2048;
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-/// The one manager that is known to have applied on the client's side before.
+/// The only manager that is known to have applied on the client's side before.
 constexpr std::string_view kKubectl = "kubectl";
 
 /// "apps/v1, Kind=Deployment", as messages name a kind.
@@ -54,7 +54,8 @@ std::string last_applied_text(const json::value& configuration) {
     return json::serialize(kept) + "\n";
 }
 
-/// What kubectl applied on its side and nobody changed since is its own, whoever is noted for it.
+/// Fields that kubectl applied on its side and no one has changed since are its own, whoever is
+/// recorded for them.
 kube::FieldSet owned_by_last_applied(const ResourceDef& def, const json::value& live) {
     const std::string_view text = last_applied_of(live.get_object());
     if (text.empty()) return {};
@@ -69,7 +70,7 @@ kube::FieldSet owned_by_last_applied(const ResourceDef& def, const json::value& 
                          since.removed);
 }
 
-/// Of a configuration for the status, what is written.
+/// The written part of a configuration for the status.
 json::value status_configuration(const json::object& configuration) {
     json::object kept;
     for (std::string_view key : {"apiVersion", "kind", "metadata", "status"})

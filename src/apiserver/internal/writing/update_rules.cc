@@ -15,7 +15,7 @@ bool equal_at(const json::object& a, const json::object& b, std::string_view key
     return kube::equal(*left, *right);
 }
 
-/// Takes a field from storage, absence included.
+/// Restores a field from storage, including its absence.
 void restore(json::object& next, const json::object& current, std::string_view key) {
     const json::value* stored = current.if_contains(key);
     if (stored == nullptr)
@@ -75,7 +75,7 @@ void restore_system_metadata(json::object& next, const json::object& current) {
     meta.erase("selfLink");
 }
 
-/// The stored object with what a write to /status may change of it.
+/// The stored object with the changes that a write to /status may make.
 kube::Document with_status(const ResourceDef& def, const json::object& stored,
                            const json::object& next, Ownership::Kind ownership) {
     const json::value* status = next.if_contains("status");
@@ -94,7 +94,7 @@ kube::Document with_status(const ResourceDef& def, const json::object& stored,
     if (!def.custom)
         for (const char* key : {"labels", "annotations", "finalizers"})
             restore(meta, metadata_of(next), key);
-    // Of a tracked write the stored entries stay; they are carried on afterwards.
+    // For a tracked write the stored entries stay; they are updated afterwards.
     if (ownership == Ownership::Kind::kApplied ||
         (ownership == Ownership::Kind::kUntracked && !def.custom))
         restore(meta, metadata_of(next), "managedFields");
@@ -131,7 +131,7 @@ void validate_object(const ResourceDef& def, const json::value& object, bool wel
     if (def.strategy.validate != nullptr) def.strategy.validate(object.get_object(), field_errors);
 }
 
-/// The structure and the rules of a kind may find the same fault.
+/// The structure and the rules of a kind may report the same error.
 FieldErrors without_repeats(FieldErrors field_errors) {
     std::set<std::pair<std::string, std::string>> seen;
     std::erase_if(field_errors, [&](const Cause& cause) {
@@ -166,14 +166,13 @@ NextState settle_with(const ResourceDef& def, const json::object& stored, kube::
     return {NextState::Kind::kReplace, std::move(next)};
 }
 
-/// Of a status only what is new is looked at: what is stored was valid when it was written.
+/// Only the new parts of a status are checked: the stored ones were valid when they were written.
 StatusResult<NextState> decide_status_update(const ResourceDef& def, const json::value& current,
                                              const DecodedObject& proposed,
                                              const Ownership& ownership) {
     const json::object& stored = current.get_object();
     kube::Document next = with_status(def, stored, proposed.object.object(), ownership.kind);
-    FieldErrors
-        field_errors;  // of a built-in kind, what a status says is the controller's business
+    FieldErrors field_errors;  // for a built-in kind, the status is up to the controller
     if (def.custom && !proposed.well_formed)
         validate_object(def, next.value(), false, field_errors);
     check_new_finalizers(next.object(), stored, field_errors);

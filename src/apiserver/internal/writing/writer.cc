@@ -17,7 +17,7 @@ constexpr int kGeneratedNameAttempts = 8;
 constexpr int kConflictAttempts = 10;
 constexpr std::size_t kGeneratedPrefixBytes = 58;
 
-/// What a rule decided about a write, if it may be stored.
+/// A rule's decision about a write, if it may be stored.
 StatusResult<NextState> admitted(const Requester& requester, const json::value& current,
                                  StatusResult<NextState> next) {
     if (next && next->kind == NextState::Kind::kReplace && requester.admit)
@@ -63,7 +63,7 @@ Task<StatusResult<void>> Writer::mutate_new(const AdmissionSubject& subject,
                                             DecodedObject& decoded) {
     const ResourceDef& def = *subject.target.def;
     json::object& object = decoded.object.object();
-    // They see it as it will be, but for what only the server can set.
+    // They see it as it will be, except for fields that only the server can set.
     if (subject.target.type().namespaced)
         ensure_object(object, "metadata")["namespace"] = subject.target.namespace_;
     if (def.custom && kube::apply_defaults(*def.schema, decoded.object.value()))
@@ -169,7 +169,7 @@ Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& po
     const std::string& space = target.namespace_;
     const std::string name = account_of(pod);
     if (name == "default" && state_.cache.find(accounts.plural, space, name) == nullptr) {
-        // Every namespace has it; this one is too young, or somebody has just removed it.
+        // Every namespace has it; this one is too new, or someone has just deleted it.
         Target missing;
         missing.def = state_.registry.find(accounts.api_version(), accounts.plural);
         missing.namespace_ = space;
@@ -244,7 +244,7 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
             co_return outcome;
         }
         store::StoreKey key{target.def->storage_key(), scope, name};
-        // The value may be needed again only if the name was made up here.
+        // The value may be needed again only if the name was generated here.
         kube::Document committed =
             last ? std::move(decoded.object) : kube::Document(decoded.object.value());
         committed = after_write(*target.def, std::move(committed));
@@ -390,7 +390,7 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
                         decide_update(*target.def, current, std::move(applied), target.subresource,
                                       WriteKind::kPatch, owner));
     };
-    // The object may come and go while this is under way.
+    // The object may come and go meanwhile.
     for (int attempt = 1;; ++attempt) {
         const bool last = attempt == kConflictAttempts;
         StatusResult<WriteOutcome> outcome = not_found(target.type(), target.name);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kAggregatedVersion = "apidiscovery.k8s.io/v2";
 
-/// What a version's name says of it. The order is that of preference, best first.
+/// The rank of a version's name. The order is that of preference, best first.
 struct VersionRank {
     enum class Stability { kStable, kBeta, kAlpha, kOther };
     Stability stability = Stability::kOther;
@@ -28,7 +28,7 @@ struct VersionRank {
     }
 };
 
-/// Takes a number without leading zeros off the front.
+/// Removes a number without leading zeros from the front.
 std::optional<std::int64_t> take_number(std::string_view& text) {
     if (text.empty() || text.front() < '1' || text.front() > '9') return std::nullopt;
     std::int64_t number = 0;
@@ -65,7 +65,7 @@ struct Group {
     Versions versions;
 };
 
-/// The served groups but the core one: those of the server itself, then those of definitions.
+/// The served groups except the core one: the server's own, then those of definitions.
 std::vector<Group> served_groups(const apiserver::Registry& registry) {
     std::map<std::pair<bool, std::string>, Versions> groups;
     for (auto& [api_version, defs] : registry.served()) {
@@ -90,7 +90,7 @@ json::array list_of(const std::vector<std::string>& texts) {
     return json::array(texts.begin(), texts.end());
 }
 
-/// What differs from the resource's own kind is named whole.
+/// Only parts that differ from the resource's own kind are written.
 json::object response_kind(const SubresourceKind& sub) {
     return {{"group", sub.group}, {"version", sub.version}, {"kind", sub.kind}};
 }

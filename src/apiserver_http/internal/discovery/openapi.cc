@@ -14,7 +14,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// FNV-1a: tells one text from the next.
+/// FNV-1a: distinguishes one text from the next.
 std::string hash_of(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -40,7 +40,7 @@ json::object document_of_version(const std::vector<apiserver::DefPtr>& defs) {
             {"components", {{"schemas", components.take()}}}};
 }
 
-/// "api/v1" of v1, "apis/apps/v1" of apps/v1.
+/// "api/v1" for v1, "apis/apps/v1" for apps/v1.
 std::string path_of(const std::string& api_version) {
     return api_version.find('/') == std::string::npos ? "api/" + api_version
                                                       : "apis/" + api_version;
@@ -58,7 +58,7 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
         paths[path] = {{"serverRelativeURL", fmt::format("/openapi/v3/{}?hash={}", path, hash)}};
         kept.insert(made_.extract(api_version));
     }
-    // What is no longer served goes.
+    // Documents that are no longer served are dropped.
     made_ = std::move(kept);
     index_ = finished(json::serialize(json::object{{"paths", std::move(paths)}}));
     index_generation_ = registry_.generation();

@@ -51,7 +51,7 @@ constexpr Parameter kDeleteParameters[] = {
     {"orphanDependents", "boolean", "Outdated: see propagationPolicy."},
     {"propagationPolicy", "string", "What happens to dependents: Orphan, Background, Foreground."}};
 
-/// A verb as discovery calls it, and the operation that it is.
+/// A verb of discovery, and its operation.
 struct Verb {
     std::string_view name;
     std::string_view method;  ///< of HTTP
@@ -80,7 +80,7 @@ struct PathOf {
     const apiserver::ResourceDef& def;
     std::string path;
     std::string suffix;  ///< of the operations' names
-    /// What the operations work on.
+    /// The kind that the operations work on.
     std::string_view group;
     std::string_view version;
     std::string_view kind;

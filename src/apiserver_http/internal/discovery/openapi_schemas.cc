@@ -22,7 +22,7 @@ constexpr std::string_view kMetaStructs[] = {
     "ObjectMeta",    "OwnerReference",           "ManagedFieldsEntry",
     "LabelSelector", "LabelSelectorRequirement", "Condition"};
 
-/// Of every object.
+/// The fields of every object.
 constexpr std::pair<std::string_view, std::string_view> kCommonFields[] = {
     {"apiVersion", "The version of the API in which the object is written."},
     {"kind", "What the object is."},
@@ -36,8 +36,8 @@ void collect_structs(const kube::Schema& schema, std::set<std::string_view>& nam
     if (schema.additional) collect_structs(*schema.additional, names);
 }
 
-/// True for the structures that kinds of the core group consist of: they keep the core group's
-/// names where other groups use them.
+/// Whether it is a structure of the core group's kinds: these keep the core group's names when
+/// other groups use them.
 bool is_core_struct(std::string_view name) {
     static const std::set<std::string_view> kNames = [] {
         std::set<std::string_view> names;
@@ -51,7 +51,7 @@ bool is_core_struct(std::string_view name) {
     return kNames.contains(name);
 }
 
-/// "io.k8s.api.coordination.v1" of coordination.k8s.io/v1, "org.kubeflow.v1" of kubeflow.org/v1.
+/// "io.k8s.api.coordination.v1" for coordination.k8s.io/v1, "org.kubeflow.v1" for kubeflow.org/v1.
 std::string package_of(const apiserver::ResourceDef& def) {
     const std::string& group = def.type.group;
     if (group.empty()) return std::string(kCorePackage);
@@ -77,7 +77,7 @@ json::array kinds_of(const apiserver::ResourceDef& def, std::string_view kind) {
     return {json::object{{"group", def.type.group}, {"version", def.type.version}, {"kind", kind}}};
 }
 
-/// References carry no siblings in OpenAPI 3.0, so what a field adds stands beside `allOf`.
+/// References have no siblings in OpenAPI 3.0, so a field's additions are next to `allOf`.
 json::object reference(std::string_view name) {
     return {{"allOf", json::array{json::object{{"$ref", component_path(name)}}}}};
 }

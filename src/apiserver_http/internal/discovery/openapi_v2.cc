@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view kMethods[] = {"get", "put", "post", "delete", "patch"};
 
-/// "#/definitions/x" of "#/components/schemas/x".
+/// "#/definitions/x" for "#/components/schemas/x".
 std::string definition_path(std::string_view component) {
     return "#/definitions/" + std::string(component.substr(component.rfind('/') + 1));
 }
 
-/// The one schema of `allOf`, which v3 needs where something stands beside a reference.
+/// The only schema of `allOf`, which v3 needs if there is anything next to a reference.
 const json::object* only_one(const json::object& schema) {
     const json::array* all = array_at(schema, "allOf");
     return all == nullptr || all->size() != 1 ? nullptr : all->front().if_object();
@@ -46,7 +46,7 @@ json::object schema_of(const json::object& v3) {
         if (key == "$ref" && value.is_string()) {
             out["$ref"] = definition_path(value.get_string());
         } else if (key == "oneOf" && value.is_array()) {
-            // A number or a text. A client of v2 takes a text's type for both.
+            // A number or a string. A client of v2 accepts both for a string.
             out["type"] = "string";
             if (has_type(value.get_array(), "integer")) out["format"] = "int-or-string";
         } else if (key == "properties" && value.is_object()) {
@@ -57,7 +57,7 @@ json::object schema_of(const json::object& v3) {
             out[key] = value;
         }
     }
-    // What v2 calls an object without these may have any fields; else clients refuse them.
+    // In v2 an object without these may have any fields; otherwise clients refuse them.
     if (keeps_unknown)
         for (const char* key : {"properties", "items", "additionalProperties", "required", "type"})
             out.erase(key);
@@ -81,7 +81,7 @@ json::array parameters_of(const json::object& v3) {
     return out;
 }
 
-/// The schema of a body: the first of its media types has it, and the others the same.
+/// The schema of a body: that of its first media type, as all have the same.
 const json::object* schema_of_content(const json::object& holder) {
     const json::object* content = object_at(holder, "content");
     if (content == nullptr || content->empty()) return nullptr;

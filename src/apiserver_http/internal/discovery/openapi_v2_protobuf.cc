@@ -31,7 +31,7 @@ void put_flag(WireWriter& out, std::uint32_t number, const json::object& from,
     if (bool_at(from, key)) out.varint(number, 1);
 }
 
-/// Any value is YAML text, of which JSON is a part.
+/// Any value is YAML text, which includes JSON.
 WireWriter any_of(const json::value& value) {
     return WireWriter().bytes(2, json::serialize(value) + "\n");
 }

@@ -6,7 +6,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// A kind is empty when it is the resource's.
+/// An empty kind means the resource's.
 const SubresourceKind kKnown[] = {
     {"attach", "", "", "PodAttachOptions", {"create", "get"}},
     {"binding", "", "", "Binding", {"create"}},

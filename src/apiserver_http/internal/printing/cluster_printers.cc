@@ -104,7 +104,7 @@ std::string_view either(const json::object& parent, std::string_view a, std::str
     return first_of(string_at(parent, a), string_at(parent, b));
 }
 
-/// Of v1 and of events.k8s.io/v1, which have other names for most fields; and of the two
+/// For v1 and events.k8s.io/v1, which have different names for most fields; and for the two
 /// generations of events, which keep times, counts and reporters in different ones.
 json::array event_cells(const json::object& event, WallTime now) {
     const json::object* series = object_at(event, "series");

@@ -21,7 +21,7 @@ json::object definition(std::string_view name, std::string_view type, std::strin
             {"priority", priority}};
 }
 
-/// Not the nearest whole number, but the one towards zero.
+/// Rounds towards zero, not to the nearest number.
 json::value whole(double number) {
     constexpr double kLimit = 9e18;
     if (!(number > -kLimit && number < kLimit)) return nullptr;

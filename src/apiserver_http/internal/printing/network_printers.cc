@@ -22,7 +22,7 @@ constexpr Column kServiceColumns[] = {
     kSelectorColumn,
 };
 
-/// What load balancers answered with, in the order of the texts.
+/// The addresses from load balancers, in alphabetical order.
 std::vector<std::string> ingress_addresses(const json::object& service) {
     std::set<std::string> addresses;
     for (const json::object* ingress :

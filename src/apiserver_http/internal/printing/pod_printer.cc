@@ -20,7 +20,7 @@ std::string termination_text(const json::object& terminated) {
     return fmt::format("ExitCode:{}", number_at(terminated, "exitCode"));
 }
 
-/// How often containers were started again, and when one of them ended last.
+/// How often containers were restarted, and when one of them ended last.
 struct Restarts {
     std::int64_t count = 0;
     std::optional<WallTime> last;
@@ -38,8 +38,8 @@ struct Restarts {
     }
 };
 
-/// What a pod's row says of its containers. It is about the init containers until those are done,
-/// then about the others.
+/// The containers' part of a pod's row. It is about the init containers until those are done, then
+/// about the others.
 struct Summary {
     std::string reason;
     std::int64_t ready = 0;
@@ -47,8 +47,8 @@ struct Summary {
     Restarts restarts;
 };
 
-/// Walks the init containers in their order up to the first that is not done; nothing when all
-/// are. `index` is that container's.
+/// Walks the init containers in order up to the first that is not done; nothing if all are. `index`
+/// is that container's.
 std::optional<std::string> init_problem(const json::object& container, bool sidecar,
                                         std::size_t index, std::size_t count) {
     const json::object& state = child(container, "state");
@@ -61,7 +61,7 @@ std::optional<std::string> init_problem(const json::object& container, bool side
     return fmt::format("Init:{}/{}", index, count);
 }
 
-/// The main containers' part. The first container has the last word.
+/// The main containers' part. The first container takes precedence.
 void summarize_main(const json::object& status, Summary& summary) {
     bool running = false;
     std::string failure;

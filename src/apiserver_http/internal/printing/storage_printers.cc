@@ -22,7 +22,7 @@ constexpr Column kClaimColumns[] = {
     {"VolumeMode", "string", "", "Whether it is a file system or a block device.", 1},
 };
 
-/// Each mode once, in the order from the narrowest to the widest that single-pod access follows.
+/// Each mode once, from the narrowest to the widest, with single-pod access last.
 std::string access_modes(const json::object& status) {
     constexpr std::pair<std::string_view, const char*> kModes[] = {{"ReadWriteOnce", "RWO"},
                                                                    {"ReadOnlyMany", "ROX"},

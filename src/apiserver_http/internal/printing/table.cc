@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetaVersion = "meta.k8s.io/v1";
 
-/// Of kinds without columns of their own.
+/// For kinds without columns of their own.
 constexpr Column kPlainColumns[] = {
     kNameColumn,
     {"Created At", "date", "", "When the object was created."},

@@ -260,7 +260,7 @@ std::string metric_text(const json::object& target, const json::object& current,
     return fmt::format("{}/{}", percent(current, kUnknownText), percent(target, "<auto>"));
 }
 
-/// How HorizontalPodAutoscaler calls the five kinds of metrics.
+/// HorizontalPodAutoscaler's names of the five kinds of metrics.
 struct MetricSource {
     std::string_view type;
     const char* key;
@@ -288,7 +288,7 @@ std::string metric_cell(const json::object& spec, const json::object* status) {
 }
 
 std::string metrics_text(const json::object& spec, const json::object& status) {
-    // autoscaling/v1 knows one alone.
+    // autoscaling/v1 knows only one.
     if (const auto target = int_at(spec, "targetCPUUtilizationPercentage")) {
         const auto current = int_at(status, "currentCPUUtilizationPercentage");
         return fmt::format("cpu: {}/{}%",

@@ -10,10 +10,10 @@ namespace muster::apiserver_http {
 namespace {
 
 constexpr std::string_view kMagic("k8s\0", 4);
-/// What a server takes as a body.
+/// A server's limit of a body.
 constexpr std::size_t kMaxBytes = 3u << 20;
 
-/// runtime.Unknown: what the object is, and its bytes.
+/// runtime.Unknown: the type of the object, and its bytes.
 struct Envelope {
     std::string_view api_version;
     std::string_view kind;

@@ -18,11 +18,11 @@
 //       1 name! string, 3 command []string, 10 livenessProbe Probe, 24 restartPolicy *string
 //
 // A field is its number, its name in JSON and its type. `!` marks a field that Go's encoder writes
-// though it is zero, `*` a type that is a pointer in Go, so that zero is not absence. Types are
+// even if it is zero, `*` a type that is a pointer in Go, so that zero is not absence. Types are
 // string, bool, int32, int64, double, bytes, time, microtime, quantity, intstr, json, items, the
 // name of a message, []T and map[T]; the name `.` stands for a message whose fields are those of
-// the object around it. Behind a message's name may stand ` : apiVersion Kind` of the objects that
-// it is the whole of (`*`: of any apiVersion), or ` union`.
+// the object around it. A message's name may be followed by ` : apiVersion Kind` of the objects
+// that it represents completely (`*`: of any apiVersion), or by ` union`.
 
 namespace muster::apiserver_http {
 

@@ -45,7 +45,7 @@ json::value number_value(double number) {
     return number;
 }
 
-/// Turns messages into JSON. Values that stand for Go's zero are nothing.
+/// Turns messages into JSON. Values that stand for Go's zero become nothing.
 class Reader {
   public:
     explicit Reader(std::string_view whole) : whole_(whole) {}
@@ -90,7 +90,7 @@ class Reader {
         if (field.shape == Shape::kList) return read_item(field, wire_type, reader, out);
         if (field.shape == Shape::kMap) return read_entry(field, wire_type, reader, out);
         if (field.type == Type::kMessage && !field.message->is_union) {
-            // A message that comes in several parts is the sum of them.
+            // A message in several parts is their sum.
             TRY(const std::string_view bytes, part(wire_type, reader));
             if (field.name.empty()) return read(*field.message, bytes, out);
             json::value& slot = out[field.name];
@@ -99,7 +99,7 @@ class Reader {
         }
         TRY(std::optional<json::value> value,
             read_value(field, wire_type, reader, field.keeps_zero));
-        // The last one counts, and a zero counts too.
+        // The last one counts, and so does a zero.
         if (value)
             out[field.name] = *std::move(value);
         else
@@ -154,7 +154,7 @@ class Reader {
         return {};
     }
 
-    /// The value of an entry without one.
+    /// The default of an entry without a value.
     static json::value empty_value(Type type) {
         switch (type) {
             case Type::kString:
@@ -186,7 +186,7 @@ class Reader {
         return text;
     }
 
-    /// Nothing for what stands for zero, unless zero is kept.
+    /// Nothing for a value that stands for zero, unless zero is kept.
     Result<std::optional<json::value>> read_value(const MessageField& field, WireType wire_type,
                                                   WireReader& reader, bool keep_zero) {
         using Value = std::optional<json::value>;

@@ -89,8 +89,8 @@ bool is_utf8(std::string_view text) {
             text.remove_prefix(1);
             continue;
         }
-        // The first byte says how many follow, and which second ones would make a longer form of
-        // what a shorter one says, a surrogate, or more than U+10FFFF.
+        // The first byte says how many follow, and which second bytes would be an overlong form, a
+        // surrogate, or beyond U+10FFFF.
         std::size_t more = 0;
         unsigned char low = 0x80;
         unsigned char high = 0xbf;

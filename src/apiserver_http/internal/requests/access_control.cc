@@ -10,7 +10,7 @@ namespace muster::apiserver_http {
 
 Result<apiserver::TokenOwner> AccessControl::owner_of(
     std::string_view token, const std::vector<std::string>& audiences) const {
-    // The admin's own token is good for every audience.
+    // The admin's own token is valid for every audience.
     if (std::optional<apiserver::User> admin = apiserver::admin_of(options_, token))
         return apiserver::TokenOwner{*std::move(admin), audiences};
     return account_of(token, audiences);
@@ -69,7 +69,7 @@ apiserver::Admit AccessControl::admission(const apiserver::User& user,
     return [this, user, type = target.type(), creation, method](
                const json::object* before,
                const json::object& after) -> apiserver::StatusResult<void> {
-        // A PUT or an apply makes what is not there.
+        // A PUT or an apply creates a missing object.
         if (before == nullptr && method != kube::Method::kPost) TRY_VOID(authorize(user, creation));
         return apiserver::check_escalation(handler_.cache(), user, type, before, after);
     };

@@ -12,7 +12,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// Whether bodies and messages about it may hold secrets.
+/// Whether its bodies and messages may contain secrets.
 bool is_secret(const apiserver::Action& action) {
     return action.resource == "secrets" || action.resource == "tokenreviews" ||
            action.subresource == "token";
@@ -33,7 +33,7 @@ json::object reference(const RequestRecord& record) {
     std::string_view name = record.action.name;
     const json::object* written =
         record.request_object == nullptr ? nullptr : record.request_object->if_object();
-    // The name of a new object is in its body alone.
+    // Only the body has the name of a new object.
     if (name.empty() && written != nullptr && record.action.verb == "create")
         name = name_of(*written);
     add("name", name);

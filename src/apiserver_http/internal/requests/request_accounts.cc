@@ -6,7 +6,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// Of a request that was cut off before it had an answer: the server stops.
+/// For a request that was cut off before it had an answer, because the server stops.
 constexpr unsigned kUnanswered = 503;
 
 }  // namespace

@@ -19,7 +19,7 @@ using prometheus::Histogram;
 using prometheus::Labels;
 using prometheus::MetricFamily;
 
-/// The bounds of kube-apiserver, in seconds.
+/// kube-apiserver's bounds, in seconds.
 const Histogram::BucketBoundaries kDurations{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8,
                                              1,     1.25,  1.5,  2,   3,   4,   5,   6,
                                              8,     10,    15,   20,  30,  45,  60};
@@ -59,7 +59,7 @@ struct Families {
     Family<Counter>& terminations;
 };
 
-/// The labels of requests, in the order in which they tell most requests apart soonest.
+/// The labels of requests, ordered so that most requests differ early.
 using RequestKey =
     std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, bool>;
 using RequestView = std::tuple<std::string_view, std::string_view, std::string_view,
@@ -86,7 +86,7 @@ class RequestSeries final : public ServerMetrics::Requests {
     RequestSeries(Families& families, const RequestRecord& record)
         : families_(families), labels_(labels_of(record)) {
         if (record.long_running) running_ = &families_.running.Add(labels_);
-        // Those alone have the label, as a real server's.
+        // Only these have the label, as in a real server.
         labels_["dry_run"] = record.dry_run ? "All" : "";
         durations_ = &families_.durations.Add(labels_, kDurations);
     }
@@ -155,7 +155,7 @@ std::string ServerMetrics::text(
     std::vector<MetricFamily> all = impl_->registry.Collect();
     for (const std::shared_ptr<prometheus::Collectable>& one : more)
         for (MetricFamily& family : one->Collect()) all.push_back(std::move(family));
-    // A family that nothing was counted in yet has no line to describe.
+    // A family without counts has no line to describe.
     std::erase_if(all, [](const MetricFamily& family) { return family.metric.empty(); });
     return prometheus::TextSerializer().Serialize(all);
 }

@@ -7,7 +7,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// The outputs are there unless they are refused.
+/// The outputs are connected unless they are refused.
 bool output_flag(const kube::Request& request, std::string_view key) {
     const bool named = std::ranges::any_of(
         request.query, [key](const auto& parameter) { return parameter.first == key; });

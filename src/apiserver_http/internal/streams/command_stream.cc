@@ -8,7 +8,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// Returns when the client has gone.
+/// Returns when the client has disconnected.
 Task<void> take_input(net::WebSocket& socket, kube::CommandSession& session) {
     const bool version_5 = socket.protocol() == kChannelsV5;
     for (;;) {
@@ -33,7 +33,7 @@ Task<void> take_input(net::WebSocket& socket, kube::CommandSession& session) {
     }
 }
 
-/// Returns when the command has ended and the client was told, or when it can't be told any more.
+/// Returns when the command has ended and the client was told, or can't be told any more.
 Task<void> send_output(net::WebSocket& socket, kube::CommandSession& session) {
     Result<int> end = 0;
     for (;;) {

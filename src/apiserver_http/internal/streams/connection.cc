@@ -12,7 +12,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// The stored pod that a connection is to, bound and known to a node.
+/// The stored pod of a connection, bound and known to a node.
 apiserver::StatusResult<kube::ObjectPtr> pod_to_connect(const apiserver::RequestHandler& handler,
                                                         const apiserver::Target& target) {
     const apiserver::CachedObject* found =
@@ -30,8 +30,8 @@ apiserver::StatusResult<kube::ObjectPtr> pod_to_connect(const apiserver::Request
     return pod;
 }
 
-/// The protocol that will be spoken; before anything is done for it. Clients that
-/// speak SPDY/3.1 alone do not ask for a WebSocket.
+/// Chooses the protocol, before anything is done for it. Clients that know only SPDY/3.1 do not ask
+/// for a WebSocket.
 apiserver::StatusResult<std::string> judge_upgrade(const net::HttpRequest& request,
                                                    const std::vector<std::string>& protocols) {
     if (!net::asks_for_web_socket(request)) {

@@ -10,7 +10,7 @@ namespace muster::apiserver_http {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{32} * 1024;
-/// What may wait for a pod that does not read.
+/// How much may wait for a pod that does not read.
 constexpr std::size_t kMostWaiting = std::size_t{256} * 1024;
 
 }  // namespace
@@ -60,7 +60,7 @@ void PortConnections::drop(std::uint32_t id) {
     if (found == connections_.end()) return;
     Connection& connection = *found->second;
     connection.dropped = true;
-    // Ends its tasks where they wait for the pod; where they wait for the client they go on, so
+    // Ends its tasks where they wait for the pod; where they wait for the client they continue, so
     // that nothing is sent in part.
     if (connection.pod) connection.pod->close();
     connection.changed.notify_all();
@@ -88,7 +88,7 @@ Task<void> PortConnections::run(ConnectionPtr connection) {
     finished(connection->id);
 }
 
-/// Its end is the connection's.
+/// When it ends, so does the connection.
 Task<void> PortConnections::carry_output(ConnectionPtr connection) {
     std::vector<char> buffer(kPiece);
     std::string problem;
@@ -115,7 +115,7 @@ Task<void> PortConnections::carry_input(ConnectionPtr connection) {
             const Result<void> written = co_await connection->pod->write(asio::buffer(bytes));
             connection->waiting -= bytes.size();
             if (!written) {
-                // The pod reads no more; what it still says comes by the other way.
+                // The pod does not read any more; its output still comes by the other way.
                 connection->input_ended = true;
                 connection->input.clear();
                 connection->waiting = 0;

@@ -50,7 +50,7 @@ std::string control_frame(Type type, std::string_view body) {
     return frame(kControl | kVersion << 16 | type, 0, body);
 }
 
-/// The bytes before a frame's header block, or at least of a frame that has none.
+/// The bytes before a frame's header block, or the minimum of a frame without one.
 std::size_t least_size(std::uint32_t type) {
     switch (type) {
         case kSynStream:

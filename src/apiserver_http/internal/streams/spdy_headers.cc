@@ -11,8 +11,8 @@ namespace muster::apiserver_http {
 
 namespace {
 
-// What both sides prime their streams with (SPDY/3, section 2.6.10.1): names with their lengths
-// before them, as in a block, and then pieces of values.
+// The dictionary with which both sides prime their streams (SPDY/3, section 2.6.10.1): names
+// preceded by their lengths, as in a block, and then pieces of values.
 constexpr const char* kDictionaryNames[] = {"options",
                                             "head",
                                             "post",
@@ -106,12 +106,12 @@ const std::string& dictionary() {
     return made;
 }
 
-// zlib does not change what it reads, but older signatures say so.
+// zlib does not change its input, but older signatures say so.
 Bytef* bytes_of(std::string_view text) {
     return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
 }
 
-/// Reads the inside of a block; what is short reads as nothing and is remembered.
+/// Reads the inside of a block; missing data read as nothing and are remembered.
 class BlockReader {
   public:
     explicit BlockReader(std::string_view rest) : rest_(rest) {}
@@ -168,7 +168,7 @@ struct SpdyHeaderReader::Stream {
             }
             text.append(buffer.data(), buffer.size() - z.avail_out);
             if (text.size() > kMaxHeaders) return std::unexpected("too many headers");
-            // All was taken, and there is room left: nothing more will come of it.
+            // Everything was taken, and there is room left: no more output will come.
             if (result == Z_BUF_ERROR || (result == Z_OK && z.avail_out > 0 && z.avail_in == 0))
                 return text;
             if (result != Z_OK) return std::unexpected("headers that are not well compressed");

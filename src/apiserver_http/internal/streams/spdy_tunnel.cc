@@ -24,7 +24,7 @@ class SpdyTunnel final : public PortClient {
     SpdyTunnel(net::WebSocket& socket, TaskGroup& tasks, PortConnections::Connect connect)
         : socket_(socket), connections_(tasks, std::move(connect), *this) {}
 
-    /// Until the client goes away.
+    /// Until the client disconnects.
     Task<void> run() {
         for (;;) {
             const auto message = co_await socket_.read();
@@ -50,7 +50,7 @@ class SpdyTunnel final : public PortClient {
     }
 
   private:
-    /// A connection is one when both of its streams are there.
+    /// A connection exists once both of its streams do.
     struct Request {
         std::optional<std::uint32_t> data;
         std::optional<std::uint32_t> error;
@@ -87,7 +87,7 @@ class SpdyTunnel final : public PortClient {
     }
 
     Task<void> open(const SpdyFrame& frame) {
-        // Ids of a client are odd and grow, so none is ever used twice.
+        // A client's ids are odd and increasing, so none is ever used twice.
         const bool is_new = frame.stream % 2 == 1 && frame.stream > last_stream_;
         if (is_new) last_stream_ = frame.stream;
         const std::string id(header(frame.headers, "requestid"));
@@ -108,7 +108,7 @@ class SpdyTunnel final : public PortClient {
             const Request made = request;
             requests_.erase(id);
             error_streams_.emplace(*made.data, *made.error);
-            // First, so that what comes on the stream finds it.
+            // First, so that data on the stream find it.
             connections_.open(*made.data, made.port);
         }
         co_await send(encoder_.reply(frame.stream));
@@ -118,7 +118,7 @@ class SpdyTunnel final : public PortClient {
     PortConnections connections_;
     SpdyDecoder decoder_;
     SpdyEncoder encoder_;
-    std::map<std::string, Request> requests_;  ///< of which one stream is still to come
+    std::map<std::string, Request> requests_;               ///< those with one stream still to come
     std::map<std::uint32_t, std::uint32_t> error_streams_;  ///< by the stream for data
     std::uint32_t last_stream_ = 0;
 };

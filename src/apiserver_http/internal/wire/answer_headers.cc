@@ -6,7 +6,7 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// A header's value may hold no quotation mark that is not escaped, and no line end.
+/// A header's value may not have an unescaped quotation mark or a line end.
 std::string quoted(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : text) {

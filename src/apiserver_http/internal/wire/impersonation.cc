@@ -23,7 +23,7 @@ apiserver::Action impersonate(std::string_view group, std::string resource, std:
     return action;
 }
 
-/// A user is either authenticated or not; an impersonated one is told apart by the name alone.
+/// A user is either authenticated or not; for an impersonated one only the name tells.
 void complete_groups(apiserver::User& user,
                      const std::optional<apiserver::ServiceAccountName>& account) {
     if (account && user.groups.empty()) user.groups = account->groups();

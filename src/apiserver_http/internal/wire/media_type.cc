@@ -46,7 +46,7 @@ MediaType parse_media_type(std::string_view text) {
 
 /// Nullopt: not served in this form.
 std::optional<Form> form_of(const MediaType& type, Answers answers) {
-    // Go's clients have asked with two spellings.
+    // Go's clients have used two spellings.
     if (answers == Answers::kOpenApiV2 &&
         type.name.starts_with("application/com.github.proto-openapi.spec.v2"))
         return Form::kProtobuf;

@@ -65,13 +65,13 @@ Command read_flags(std::vector<std::unique_ptr<Verb>> verbs, Words words) {
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
     std::unique_ptr<Verb> first = arguments.empty() ? nullptr : make_verb(arguments.front());
-    // For the nearest name of an unknown verb, and for flags that stand before it.
+    // For the nearest name of an unknown verb, and for flags before the verb.
     if (!first) return read_flags(make_verbs(), arguments);
     Words words(arguments.begin() + 1, arguments.end());
     if (first->wants_words()) return read_words(std::move(first), std::move(words));
     words = first->to_flags(std::move(words));
     words.insert(words.begin(), arguments.front());
-    // The others are not declared: their names may be those of objects, as in "logs run".
+    // The others are not declared: their names may be names of objects, as in "logs run".
     std::vector<std::unique_ptr<Verb>> verbs;
     verbs.push_back(std::move(first));
     return read_flags(std::move(verbs), std::move(words));

@@ -9,7 +9,7 @@ namespace {
 
 using Source = Completion::Source;
 
-/// Flags whose values are few. Verb "": every one that has the flag.
+/// Flags with few possible values. Verb "": every verb with the flag.
 struct Values {
     std::string_view verb;
     std::string_view flag;
@@ -64,7 +64,7 @@ void complete_value(const KnownVerb& verb, const KnownFlag& flag, Completion& co
             completion.words = values.words;
 }
 
-/// A word that is neither a flag nor one's value.
+/// A word that is neither a flag nor the value of one.
 void complete_word(const KnownVerb& verb, const std::vector<KnownVerb>& verbs,
                    const std::vector<std::string>& before, Completion& completion) {
     if (verb.name == "completion" && before.empty()) completion.words = {"bash", "zsh", "fish"};

@@ -4,7 +4,7 @@ namespace muster::cli {
 
 namespace {
 
-// Each asks the program itself what may stand where, and takes files where it knows nothing.
+// Each asks the program itself what may follow, and completes files if that has no answer.
 
 constexpr std::string_view kBash =
     R"sh(# muster's completion for bash: source <(muster completion bash)

@@ -13,7 +13,7 @@ constexpr const char* kTableType = "application/json;as=Table;g=meta.k8s.io;v=v1
 constexpr const char* kDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-/// What a kubeconfig says; where none is named and none exists, what the pod around us has.
+/// The kubeconfig's settings; if none is named and none exists, those of the pod around us.
 Result<kube::ClientConfig> choose_access(const ServerOptions& options,
                                          const control_plane::Caller& caller) {
     const KubeconfigPlaces places = kubeconfig_places(options.kubeconfig, caller);

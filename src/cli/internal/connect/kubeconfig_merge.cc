@@ -26,14 +26,14 @@ Result<json::object> parse_config(const KubeconfigText& config) {
     json::object* object = document.value.if_object();
     if (object == nullptr)
         return wrong(config.file, "the file", "is not a kubeconfig: it is not a map");
-    // Other clients take one without a kind, too.
+    // Other clients also accept one without a kind.
     const std::string_view kind = kube::string_at(*object, "kind");
     if (object->contains("kind") && kind != "Config")
         return wrong(config.file, "kind", fmt::format("is \"{}\", not Config", kind));
     return std::move(*object);
 }
 
-/// Adds the entries of `list`, each `{name: NAME, FIELD: {...}}`, that are not there yet.
+/// Adds the entries of `list`, each `{name: NAME, FIELD: {...}}`, that do not exist yet.
 Result<void> add_entries(const std::string& file, const json::object& config, std::string_view list,
                          std::string_view field,
                          std::map<std::string, kube::KubeconfigEntry>& entries) {

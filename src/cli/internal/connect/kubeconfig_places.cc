@@ -36,7 +36,7 @@ Result<std::vector<KubeconfigText>> read_kubeconfigs(const KubeconfigPlaces& pla
     std::vector<KubeconfigText> texts;
     for (const std::string& file : places.files) {
         std::error_code failed;
-        // One that can't be looked at is there: to go on without it would be another cluster.
+        // One that can't be examined exists: continuing without it could mean another cluster.
         if (places.missing && !std::filesystem::exists(file, failed) && !failed) continue;
         Result<std::string> text = manifest::read_file(file);
         if (!text) return Error(text.error()).prefix(file);

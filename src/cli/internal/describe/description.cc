@@ -197,7 +197,7 @@ void describe_node(Page& page, const json::object& node, WallTime now) {
     add_conditions(page, status, now);
 }
 
-/// What it holds is nobody's to see on a screen.
+/// The content of a Secret must not be shown on a screen.
 void describe_secret(Page& page, const json::object& secret) {
     page.field("Type", string_at(secret, "type"));
     ObjectTable table = table_of({"Key", "Bytes"});

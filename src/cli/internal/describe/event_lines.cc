@@ -20,7 +20,7 @@ const json::object& object_of(const json::value& event) {
     return object == nullptr ? kNone : *object;
 }
 
-/// The core API calls it involvedObject, events.k8s.io regarding.
+/// The core API calls it involvedObject, events.k8s.io calls it regarding.
 const json::object& subject_of(const json::object& event) {
     static const json::object kNone;
     for (const char* key : {"involvedObject", "regarding"})
@@ -28,7 +28,7 @@ const json::object& subject_of(const json::object& event) {
     return kNone;
 }
 
-/// How often it was seen, which either API keeps in a place of its own.
+/// How often it was seen, which each API stores in a different place.
 std::int64_t count_of(const json::object& event) {
     if (const json::object* series = kube::object_at(event, "series"))
         if (const auto count = kube::int_at(*series, "count")) return *count;

@@ -47,7 +47,7 @@ TableRow row_of(const json::object& object, std::vector<std::string> cells) {
     return row;
 }
 
-/// The rows in the order of their use, the highest first.
+/// Adds the rows in the order of their use, the highest first.
 void add_sorted(ObjectTable& table, std::vector<std::pair<kube::Quantity, TableRow>> rows) {
     std::ranges::sort(rows, [](const auto& a, const auto& b) {
         return a.first == b.first ? a.second.name < b.second.name : a.first > b.first;

@@ -16,7 +16,7 @@ namespace muster::cli {
 
 namespace {
 
-/// Of a type with more replicas, those in the middle are left out.
+/// If a type has more replicas, those in the middle are left out.
 constexpr std::size_t kAllShown = 4;
 
 std::string indented(std::string_view text, std::size_t spaces) {
@@ -34,7 +34,7 @@ std::string counted(std::int32_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// The pod without what is told otherwise.
+/// The pod without the parts that are shown elsewhere.
 json::object without_variables(json::object pod) {
     json::value* spec = pod.if_contains("spec");
     json::value* list = spec == nullptr || !spec->is_object()
@@ -59,8 +59,8 @@ std::optional<std::int64_t> as_number(const std::string& text) {
     return value;
 }
 
-/// A variable over the replicas of a type: how it differs. Of many values only those are kept that
-/// are shown, since one may name all replicas.
+/// How a variable differs over the replicas of a type. Of many values only those that are shown are
+/// kept, since one may name all replicas.
 struct Differing {
     struct Value {
         std::int32_t index = 0;
@@ -69,10 +69,10 @@ struct Differing {
     std::string container;
     std::string name;
     std::string rule;
-    std::vector<Value> first;  ///< kAllShown of them
+    std::vector<Value> first;  ///< up to kAllShown of them
     Value last;
     std::int32_t count = 0;
-    bool counts_up = true;  ///< each is a number, one more with each index
+    bool counts_up = true;  ///< each is a number, one more for each index
 
     void add(std::int32_t index, const std::string& text) {
         const auto start = as_number(first.empty() ? text : first.front().text);
@@ -84,7 +84,7 @@ struct Differing {
     }
 };
 
-/// Each variable of a replica by what it is, the second of one name apart from the first.
+/// Each variable of a replica by its identity; a second one of the same name is separate.
 using Key = std::tuple<std::string, std::string, int>;
 std::map<Key, const ExplainedVariable*> by_key(const ExplainedPod& pod) {
     std::map<Key, const ExplainedVariable*> found;
@@ -115,7 +115,7 @@ std::string differing_text(const jobs::JobKind& kind, const std::string& type,
     return out;
 }
 
-/// What all replicas of a type have in common, and what not, found one replica at a time.
+/// What all replicas of a type have in common, and what not, collected one replica at a time.
 class Comparison {
   public:
     explicit Comparison(const ExplainedPod& first) : first_(first) {
@@ -139,7 +139,7 @@ class Comparison {
 
     bool is_common(const Key& key) const { return common_.contains(key); }
     const ExplainedPod& first() const { return first_; }
-    /// In the order in which they stand in the first pod; those that it does not have come last.
+    /// In the order of the first pod; those that it does not have come last.
     std::vector<Differing> differing() const {
         std::vector<Key> keys;
         std::map<std::pair<std::string, std::string>, int> seen;
@@ -157,7 +157,7 @@ class Comparison {
     }
 
   private:
-    /// From here on the key's values are told one by one; the replicas so far had the first one's.
+    /// From here on the key's values are listed one by one; earlier replicas had the first one's.
     void start(const Key& key, const ExplainedVariable& variable, const ExplainedVariable* before,
                std::int32_t index) {
         common_.erase(key);

@@ -19,7 +19,7 @@ namespace {
 using Type = kube::Schema::Type;
 
 constexpr std::size_t kWidth = 80;
-/// A schema may contain itself, as that of a JSON schema does.
+/// A schema may contain itself, like the one of JSON schemas.
 constexpr int kDeepest = 12;
 
 std::vector<std::string> words_for(const KindWithFields& kind) {
@@ -51,7 +51,7 @@ Result<const KindWithFields*> find_kind(const std::vector<KindWithFields>& kinds
                              nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
-/// What stands inside lists and maps.
+/// The schema inside lists and maps.
 const kube::Schema* inside(const kube::Schema* schema) {
     while (schema->items || schema->additional)
         schema = schema->items ? schema->items.get() : schema->additional.get();
@@ -100,7 +100,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     return out;
 }
 
-/// What the schema says beyond words.
+/// The limits that the schema sets.
 std::string limits_text(const kube::Schema& schema, std::size_t indent) {
     const std::string lead(indent, ' ');
     std::string out;
@@ -119,8 +119,7 @@ std::string limits_text(const kube::Schema& schema, std::size_t indent) {
     return out;
 }
 
-/// What a schema says of itself, or, where it is a structure of Kubernetes' own, what is known of
-/// that.
+/// The schema's own description, or, for one of Kubernetes' structures, ours.
 std::string own_text(const kube::Schema& schema) {
     if (!schema.description.empty()) return schema.description;
     const kube::Schema& one = *inside(&schema);
@@ -128,7 +127,7 @@ std::string own_text(const kube::Schema& schema) {
     return std::string(apiserver_http::description_of(kube::core_schema_name(one)));
 }
 
-/// What is said of a field of this object, else of what is in it.
+/// The description of a field of this object, else of its content.
 std::string text_of(const kube::Schema& object, std::string_view name, const kube::Schema& field) {
     const std::string_view core =
         apiserver_http::description_of(kube::core_schema_name(object), name);
@@ -166,10 +165,10 @@ std::string fields_text(const kube::Schema& object, bool recursive) {
     return out;
 }
 
-/// Where a path has come to.
+/// The target of a path so far.
 struct Reached {
     const kube::Schema* schema = nullptr;
-    const kube::Schema* object = nullptr;  ///< that it is a field of; null: of none
+    const kube::Schema* object = nullptr;  ///< the object that it is a field of; may be null
     std::string walked;                    ///< "pytorchjob.spec"
     std::string name;                      ///< of the field; empty: the kind itself
     bool in_map = false;                   ///< the next word may be a key

@@ -35,7 +35,7 @@ std::string rule_text(const jobs::VariableOrigin& origin) {
     return "comes with what the kind adds to the pod";
 }
 
-/// Of several of one name the last counts.
+/// If several have the same name, the last one counts.
 void mark_hidden(std::vector<ExplainedVariable>& variables) {
     std::map<std::pair<std::string, std::string>, ExplainedVariable*> last;
     for (ExplainedVariable& variable : variables) {

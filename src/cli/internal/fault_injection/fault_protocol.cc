@@ -107,7 +107,7 @@ std::string_view name_of(FaultKind verb) {
 std::optional<RunPod> run_pod(const json::value& object) {
     const LogPod pod = log_pod(object);
     if (pod.job.empty()) return std::nullopt;
-    // What stands behind the job's name: without an index where there is only one.
+    // The part after the job's name: without an index if there is only one.
     const std::string prefix = fmt::format("{}-{}", pod.job, pod.view.replica_type);
     return RunPod{.namespace_ = pod.view.namespace_,
                   .job = pod.job,

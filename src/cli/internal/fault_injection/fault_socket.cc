@@ -85,7 +85,7 @@ Task<void> FaultSocket::serve(std::unique_ptr<net::ByteStream> bytes) {
     }
     if (!held.any()) co_return;
     const Result<void> ended = held.end();
-    // Whoever is still there is told.
+    // If the client is still there, it is told.
     (void)co_await lines.write(ended ? done_line() : error_line(ended.error()));
 }
 

@@ -6,7 +6,7 @@ namespace muster::cli {
 
 namespace {
 
-/// The pods of a job of thousands are told in one line.
+/// The pods of a job of thousands are sent in one line.
 constexpr std::size_t kLongest = std::size_t{16} << 20;
 
 }  // namespace

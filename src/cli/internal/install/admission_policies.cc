@@ -26,8 +26,8 @@ json::array validations(std::span<const jobs::JobKind* const> versions) {
     return all;
 }
 
-/// A rule that can't be evaluated lets a job pass (failurePolicy): the operator checks them all
-/// again. Jobs that were there before are judged when their spec changes, and not for a label.
+/// A rule that can't be evaluated lets a job pass (failurePolicy), as the operator checks all jobs
+/// again. Existing jobs are checked when their spec changes, but not for a change of a label.
 json::value policy(std::string_view name, std::span<const jobs::JobKind* const> versions) {
     const jobs::JobKind& kind = *versions.front();
     json::array served;
@@ -46,7 +46,8 @@ json::value policy(std::string_view name, std::span<const jobs::JobKind* const> 
                                     {"apiVersions", std::move(served)},
                                     {"operations", json::array{"CREATE", "UPDATE"}},
                                     {"resources", json::array{kind.resource.plural}},
-                                    // As the server fills it in: what is applied again is equal.
+                                    // As the server fills it in, so that applying it again changes
+                                    // nothing.
                                     {"scope", "*"}}}}}},
         {"matchConditions",
          json::array{

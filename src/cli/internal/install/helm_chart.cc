@@ -17,7 +17,7 @@ constexpr std::string_view kHasPolicies =
     "and .Values.admissionPolicies (.Capabilities.APIVersions.Has "
     "\"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy\")";
 
-/// What users of the chart may set; the comment stands above it in values.yaml.
+/// What users of the chart may set; the comment precedes it in values.yaml.
 struct Value {
     std::string name;
     json::value standard;
@@ -28,7 +28,7 @@ json::object& object_at(json::value& value, std::string_view pointer) {
     return value.at_pointer(pointer).as_object();
 }
 
-/// The Deployment with the values that only a chart has; returns what stood in their places.
+/// Adds to the Deployment the values that only a chart has; returns the values that they replaced.
 std::vector<Value> add_values(json::value& deployment) {
     json::object& pod = object_at(deployment, "/spec/template/spec");
     json::object& container = pod["containers"].as_array().front().as_object();
@@ -86,7 +86,7 @@ std::string chart_file(std::string_view version) {
                      {"kubeVersion", ">=1.23.0-0"}});
 }
 
-/// Everything that is installed, its values being marks.
+/// Everything that is installed, with marks for its values.
 std::vector<Part> marked_parts(const std::string& watched, std::vector<Value>& values) {
     std::vector<Part> parts = parts_of({.namespace_ = chart_value(".Release.Namespace"),
                                         .watched = watched,

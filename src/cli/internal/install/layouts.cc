@@ -50,7 +50,7 @@ json::array operation(std::string_view path, json::value value) {
     return {json::object{{"op", "add"}, {"path", path}, {"value", std::move(value)}}};
 }
 
-/// Takes an object of the base away.
+/// Removes an object of the base.
 json::value removal(const json::value& object) {
     return json::object{{"$patch", "delete"},
                         {"apiVersion", object.at("apiVersion")},
@@ -58,7 +58,7 @@ json::value removal(const json::value& object) {
                         {"metadata", {{"name", object.at_pointer("/metadata/name")}}}};
 }
 
-/// Of a kind's name.
+/// A kind's name in lower case.
 std::string lower(std::string_view name) {
     std::string text(name);
     for (char& c : text)
@@ -75,7 +75,7 @@ class Patches {
   public:
     Patches(Files& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
 
-    /// `target` null: the patch says itself what it is about.
+    /// `target` null: the patch itself names its target.
     void add(const std::string& name, json::value target, const json::value& content) {
         files_[fmt::format("{}/{}.yaml", folder_, name)] = file_of({content});
         json::object entry{{"path", name + ".yaml"}};
@@ -102,7 +102,7 @@ void add_overlay(const Installation& everywhere, Files& files) {
         if (!contains(narrow, object))
             patches.add(fmt::format("no-{}", lower(object.at("kind").as_string())), nullptr,
                         removal(object));
-    // Whatever a user of this overlay calls the namespace.
+    // Whatever name a user of this overlay gives the namespace.
     patches.add(
         "one-namespace", json::object{{"kind", "Deployment"}, {"name", kOperatorName}},
         operation("/spec/template/spec/containers/0/args/-", "--namespace=$(MY_POD_NAMESPACE)"));

@@ -50,7 +50,7 @@ json::object rule(std::string_view group, json::array resources, json::array ver
             {"verbs", std::move(verbs)}};
 }
 
-/// Jobs as people see and change them, one rule a group.
+/// The rights of users on jobs, one rule for each group.
 json::array rules_for_jobs(const std::set<std::string>& subresources, const json::array& verbs) {
     std::map<std::string, std::set<std::string>> by_group;
     for (const jobs::JobKind* kind : jobs::all_kinds()) {
@@ -96,7 +96,7 @@ Part operator_access(const Installation& installation) {
     if (installation.watched.empty()) {
         grant(part.objects, installation, kOperatorName, "", joined(of_jobs, of_cluster));
     } else {
-        // Beside those of other namespaces: it must not be the one of another installation.
+        // Named after the namespace, so that it is not the role of another installation.
         grant(part.objects, installation, fmt::format("{}-{}", kOperatorName, installation.watched),
               "", of_cluster);
         grant(part.objects, installation, kOperatorName, installation.watched, of_jobs);
@@ -111,7 +111,7 @@ Part user_roles() {
     json::object admin = metadata("kubeflow-training-admin", "");
     admin["labels"].get_object()["rbac.authorization.kubeflow.org/aggregate-to-kubeflow-admin"] =
         "true";
-    // Without `rules`: the cluster fills them in, and whoever applies this again must not undo it.
+    // Without `rules`: the cluster fills them in, and applying this again must not undo that.
     part.objects.push_back(json::object{
         {"apiVersion", fmt::format("{}/v1", kGroup)},
         {"kind", "ClusterRole"},

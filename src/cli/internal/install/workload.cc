@@ -41,7 +41,7 @@ json::object container(const Installation& installation) {
         {"args", std::move(arguments)},
         {"env", json::array{from_field("MY_POD_NAME", "metadata.name"),
                             from_field("MY_POD_NAMESPACE", "metadata.namespace"),
-                            // What pods get that need our program.
+                            // For pods that need our program.
                             json::object{{"name", "MUSTER_IMAGE"}, {"value", installation.image}}}},
         {"ports", json::array{json::object{{"name", "metrics"}, {"containerPort", kMetricsPort}},
                               json::object{{"name", "health"}, {"containerPort", kHealthPort}}}},
@@ -54,7 +54,7 @@ json::object container(const Installation& installation) {
           {"capabilities", {{"drop", json::array{"ALL"}}}}}}};
 }
 
-/// Never two on one node where there are others, and spread over zones.
+/// Spreads replicas over nodes if there are several, and over zones.
 json::object pod(const Installation& installation) {
     return {{"serviceAccountName", kOperatorName},
             {"securityContext",

@@ -23,7 +23,7 @@ std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& acc
     for (const std::filesystem::path& home : {std::filesystem::path(access.file).parent_path(),
                                               control_plane::state_path({}, caller)}) {
         const auto daemon = control_plane::find_daemon(home);
-        // One that can't be looked at is not ours.
+        // One that can't be examined is not ours.
         if (!daemon || !*daemon || (*daemon)->address.empty()) continue;
         const auto url = kube::parse_server_url((*daemon)->address, true);
         if (url && *url == access.url) return home / "logs";

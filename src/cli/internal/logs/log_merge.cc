@@ -17,7 +17,7 @@ void LogMerge::add(std::size_t source, std::string_view stamped, Instant now) {
     const std::string_view stamp = stamped.substr(0, blank);
     Held held{.at = from.last, .arrived = now, .stamp = {}, .text = std::string(stamped)};
     if (const std::optional<WallTime> at = kube::parse_time(stamp)) {
-        // A clock that was set back must not let a line overtake the one before it.
+        // If a clock was set back, a line must not overtake the one before it.
         held.at = std::max(from.last, *at);
         held.stamp = stamp;
         held.text = blank == stamped.npos ? "" : std::string(stamped.substr(blank + 1));

@@ -9,7 +9,7 @@ namespace muster::cli {
 
 namespace {
 
-/// How long a line of a log that is followed waits for those of silent ones.
+/// How long a line of a followed log waits for those of silent logs.
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
 kube::LogOptions request_of(const LogsOptions& options, const std::string& container) {
@@ -17,7 +17,7 @@ kube::LogOptions request_of(const LogsOptions& options, const std::string& conta
     request.container = container;
     request.follow = options.follow;
     request.previous = options.previous;
-    request.timestamps = true;  // the order is made of them
+    request.timestamps = true;  // the order depends on them
     request.tail_lines = options.tail;
     if (options.since)
         request.since_seconds = std::max<std::int64_t>(

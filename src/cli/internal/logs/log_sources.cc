@@ -40,7 +40,7 @@ std::optional<int> rank_variable(const json::object& pod) {
     return std::nullopt;
 }
 
-/// Types that there is one of, and that lead the others.
+/// Types with a single replica that lead the others.
 bool leads(std::string_view type) {
     return type == "master" || type == "chief" || type == "launcher" || type == "scheduler";
 }
@@ -50,7 +50,7 @@ bool before(const LogPod& a, const LogPod& b) {
            std::tuple(!leads(b.view.replica_type), b.view.replica_type, b.index, b.view.name);
 }
 
-/// Instances of the container that have run or run now.
+/// Instances of the container that have run or are running.
 int started(const ContainerView& container) {
     const bool ever = container.running || container.terminated || container.last_terminated;
     if (!ever) return 0;

@@ -73,7 +73,7 @@ void judge_restarts(const jobs::Job& job, std::vector<Difference>& found) {
                          together)});
 }
 
-/// The pods of one that runs were made for a launcher that calls kubectl, or ssh.
+/// The pods of a running job were made for a launcher that calls kubectl, or ssh.
 void judge_remote_shell(const jobs::Job& job, std::vector<Difference>& found) {
     const std::string& version = job.kind->resource.version;
     const bool by_kubectl = version == "v1";

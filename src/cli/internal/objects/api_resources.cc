@@ -35,8 +35,8 @@ bool is_called(const ApiResource& resource, std::string_view word) {
            has(resource.short_names, word) || lower_case(resource.type.kind) == word;
 }
 
-/// Whether what stands behind the first dot of a word fits: "batch", "v1.batch", "v1." for the
-/// core.
+/// Whether the part after the first dot of a word fits: "batch", "v1.batch", "v1." for the core
+/// group.
 bool is_of(const kube::ResourceType& type, std::string_view qualifier) {
     return qualifier == type.group || qualifier == type.version + "." + type.group;
 }

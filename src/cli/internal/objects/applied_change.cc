@@ -21,7 +21,7 @@ bool same_where_said(const json::value& said, const json::value& before, const j
     return true;
 }
 
-/// The fields that a manager has applied to an object; null: none.
+/// The fields that a manager has applied to an object; may be null.
 const json::value* applied_fields(const json::value& object, std::string_view manager) {
     const json::value* const metadata = object.get_object().if_contains("metadata");
     if (metadata == nullptr || !metadata->is_object()) return nullptr;

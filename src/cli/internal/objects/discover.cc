@@ -25,7 +25,7 @@ Task<Result<ResourceCatalog>> discover(Connection& connection) {
     for (const std::string& version : group_versions(*groups)) paths.push_back("/apis/" + version);
     for (const std::string& path : paths) {
         auto list = co_await fetch(connection.objects(), path, {});
-        // A group may be served by an extension that is away.
+        // A group may be served by an extension that is not available.
         if (list) add_resource_list(**list, resources);
     }
     co_return ResourceCatalog(std::move(resources));

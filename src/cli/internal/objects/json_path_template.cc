@@ -32,7 +32,7 @@ std::string unescaped(std::string_view text) {
 
 }  // namespace
 
-/// Reads a template from its front.
+/// Parses a template from its front.
 class JsonPathTemplate::Parser {
   public:
     explicit Parser(std::string_view text) : text_(text) {}
@@ -66,7 +66,7 @@ class JsonPathTemplate::Parser {
                      fmt::format("the JSONPath template is wrong before offset {}: {}", at_, why));
     }
 
-    /// What stands between a brace and its partner, which may be quoted in between.
+    /// The text between a brace and its partner, which may contain quoted braces.
     Result<std::string_view> block() {
         const std::size_t begin = ++at_;
         char quote = 0;

@@ -9,7 +9,7 @@ namespace muster::cli {
 
 namespace {
 
-/// As much of a list as is asked for at once.
+/// How much of a list is requested at a time.
 constexpr int kPage = 500;
 
 using Query = std::vector<std::pair<std::string, std::string>>;

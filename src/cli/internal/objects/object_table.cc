@@ -39,7 +39,7 @@ void describe_object(const json::object& object, TableRow& row) {
     row.labels = labels_text(object);
 }
 
-/// Code points; what a terminal shows of most texts.
+/// Counts code points, which is the width of most texts on a terminal.
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

@@ -14,7 +14,7 @@ constexpr std::string_view kForms = "name a kind, a kind and names, or KIND/NAME
 
 Error wrong(std::string why) { return Error(Code::kInvalid, fmt::format("{}; {}", why, kForms)); }
 
-/// KIND/NAME; those of one kind in a row are asked for together.
+/// KIND/NAME; consecutive names of one kind are requested together.
 Result<std::vector<Target>> parse_pairs(const std::vector<std::string>& words,
                                         const ResourceCatalog& catalog) {
     std::vector<Target> targets;
@@ -52,7 +52,7 @@ Result<std::vector<Target>> parse_object_words(const std::vector<std::string>& w
             return wrong(fmt::format("\"{}\" means several kinds, which can't have a name", kind));
         for (const ApiResource* resource : resources) {
             const Target target{resource, names};
-            // "all" and a kind of it, or the same one twice.
+            // "all" with one of its kinds, or the same one twice.
             if (std::ranges::find(targets, target) == targets.end()) targets.push_back(target);
         }
     }

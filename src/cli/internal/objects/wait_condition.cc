@@ -43,7 +43,7 @@ std::string condition_words(const json::object& condition) {
     return words;
 }
 
-/// The end that a job has reached for good: our job kinds have one of the two and keep it.
+/// A job's final state other than `type`: our job kinds have one of the two and keep it.
 const json::object* other_end(const json::object& object, std::string_view type) {
     if (!string_at(object, "apiVersion").starts_with(kJobGroup)) return nullptr;
     const bool end = equal_without_case(type, "Succeeded") || equal_without_case(type, "Failed");

@@ -28,7 +28,7 @@ std::string instead_of(const KnownVerb& verb, const std::string& key) {
     return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
-/// Nothing for what is not text, number or boolean.
+/// Nothing unless it is a string, number or boolean.
 std::optional<std::string> scalar_text(const json::value& value) {
     if (const json::string* text = value.if_string())
         return std::string(text->begin(), text->end());

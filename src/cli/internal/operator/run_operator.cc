@@ -24,7 +24,7 @@ namespace muster::cli {
 
 namespace {
 
-/// A status is worth a write to etcd, which all of a cluster share.
+/// Writing a status goes to etcd, which the whole cluster shares, so it must be worthwhile.
 constexpr Duration kCountsWait = std::chrono::seconds(1);
 
 int fail(const Error& error) {
@@ -32,7 +32,7 @@ int fail(const Error& error) {
     return 1;
 }
 
-/// Of this process and no other: a pod's name stays when its container starts anew.
+/// Unique to this process: a pod keeps its name when its container restarts.
 std::string identity_of(const control_plane::Caller& caller, Rng& rng) {
     std::string name = caller.variable("MY_POD_NAME");
     if (name.empty()) name = caller.variable("HOSTNAME");
@@ -151,7 +151,7 @@ int run_operator(const OperatorOptions& options) {
                                   {"server", (*connection)->access().url.text()},
                                   {"namespace", options.namespace_},
                                   {"leader_elect", options.leader_elect}});
-    give_back_program_pages();  // of the start; filling the caches takes others
+    give_back_program_pages();  // those of the start; filling the caches needs others
     asio::co_spawn(context,
                    work(replica, signals, health_server, metrics_server, **connection, clock),
                    [](std::exception_ptr thrown) {

@@ -13,19 +13,19 @@
 namespace muster::cli {
 namespace {
 
-/// Less is soon used again.
+/// Less than this is soon used again.
 constexpr std::size_t kWorthIt = std::size_t{2} << 20;
 constexpr Duration kPeriod = std::chrono::minutes(1);
 
-/// What can't be written is as the file has it, so nothing is lost: what the loader changed lies in
-/// segments that could be written then.
+/// Pages that can't be written are as in the file, so nothing is lost: what the loader changed is
+/// in segments that could be written then.
 int give_back_clean_segments(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
         if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
         const std::uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) & ~(page - 1);
         const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
-        // The kernel's own object (vdso) refuses, and has nothing to give.
+        // The kernel's own object (vdso) refuses, and has nothing to return.
         std::ignore = madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
     }
     return 0;

@@ -25,7 +25,7 @@ std::string parent_of(const std::string& path) {
     return parent.empty() ? "/" : parent;
 }
 
-/// Resources that every machine has, so that no device is asked for by them.
+/// Resources that every machine has, and which are not devices.
 bool is_native(std::string_view resource) {
     return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
            resource == "storage" || resource == "pods" || resource.starts_with("hugepages-");
@@ -44,7 +44,7 @@ bool takes_script(std::string_view program) {
     return std::ranges::find(kPrograms, program) != kPrograms.end();
 }
 
-/// The script among the arguments of such a program, and its index; none after -c, -m, -e, "-".
+/// The script among the arguments of such a program, and its index; nothing after -c, -m, -e, "-".
 std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string& word = words[i];
@@ -62,8 +62,8 @@ std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
 /// One container in its pod.
 class ContainerCheck {
   public:
-    /// `made`: the container as the job's kind makes it; null for a pod of the user's own. It may
-    /// have a command that the manifest leaves out.
+    /// `made`: the container as the job's kind makes it; null for a pod of the user. It may have a
+    /// command that the manifest leaves out.
     ContainerCheck(const manifest::Document& document, const manifest::PodSpecRef& pod,
                    const manifest::ContainerRef& ref, const kube::Container* made,
                    const std::vector<MountPoint>& mounts, const control_plane::Machine& machine,
@@ -107,8 +107,8 @@ class ContainerCheck {
             document_.problem(manifest::Severity::kError, field, std::move(message)));
     }
 
-    /// Where a path of the container is on this machine; nullopt when a volume provides it, so that
-    /// it is known only when the pod runs.
+    /// The path on this machine for a path of the container; nullopt if a volume provides it, so
+    /// that it is known only when the pod runs.
     std::optional<std::string> here(const std::string& path) const {
         for (const std::string& mount : mounted_)
             if (is_below(path, mount)) return std::nullopt;
@@ -117,7 +117,7 @@ class ContainerCheck {
             if (is_below(path, mount.first) &&
                 (best == nullptr || mount.first.size() > best->first.size()))
                 best = &mount;
-        // A pod's /tmp and /dev/shm are its own and empty, but for the caller's directory.
+        // A pod has its own empty /tmp and /dev/shm, except for the caller's directory.
         if (best == nullptr && is_below(path, around_.working_dir)) return path;
         if (best == nullptr && (is_below(path, "/tmp") || is_below(path, "/dev/shm")))
             return std::nullopt;
@@ -165,7 +165,7 @@ class ContainerCheck {
                                      working_dir_));
     }
 
-    /// PATH as the container will have it; nullopt when it comes from somewhere else.
+    /// PATH as the container will have it; nullopt if it comes from elsewhere.
     std::optional<std::string> search_path() const {
         std::optional<std::string> path = around_.path;
         if (kube::array_at(*ref_.container, "envFrom") != nullptr) path = std::nullopt;
@@ -181,7 +181,7 @@ class ContainerCheck {
         return path;
     }
 
-    /// The program on this machine; a problem when it is not here.
+    /// The program on this machine; a problem if it is not here.
     std::optional<std::string> find_program(const std::string& name) {
         const std::string& field = program_field_;
         if (name.empty()) {
@@ -332,10 +332,10 @@ class ContainerCheck {
     std::vector<manifest::Problem>& problems_;
     std::vector<std::string> mounted_;
     std::string working_dir_;
-    std::string program_field_;  ///< where the program is named
+    std::string program_field_;  ///< the field that names the program
 };
 
-/// A job's pod as it will be made; nullopt for a pod of the user's own.
+/// A job's pod as it will be made; nullopt for a pod of the user.
 std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job,
                                   const manifest::PodSpecRef& pod) {
     if (!job) return std::nullopt;

@@ -40,7 +40,7 @@ void check_host_paths(const manifest::Document& document, const manifest::PodSpe
     }
 }
 
-/// What a pod would wait for in vain: the API takes every source, the node has these.
+/// A pod would wait for other sources in vain: the API accepts every source, the node has these.
 void check_sources(const manifest::Document& document, const manifest::PodSpecRef& pod,
                    std::vector<manifest::Problem>& problems) {
     static const std::set<std::string_view> kSources = {"emptyDir", "hostPath",    "configMap",
@@ -93,7 +93,7 @@ void check_mount_points(const manifest::Document& document, const std::vector<Mo
     for (const MountPoint& point : points) mounted.insert(point.path);
     for (const auto& [image, directory] : around.mounts) mounted.insert(image);
     for (const MountPoint& point : points) {
-        // What is missing on the way is made; what is mounted on the way is not this machine's.
+        // Missing directories on the way are created; mounted ones are not this machine's.
         for (std::size_t end = point.path.find('/', 1); end != std::string::npos;
              end = point.path.find('/', end + 1)) {
             const std::string directory = point.path.substr(0, end);

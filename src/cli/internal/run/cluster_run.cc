@@ -24,7 +24,7 @@ Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSes
     co_return status;
 }
 
-/// The checks of one machine, but for those that look at it.
+/// The checks for one machine, except those that examine it.
 Prepared prepare_for_cluster(const RunOptions& options, const control_plane::Caller& caller,
                              const Connection& connection) {
     ManifestOptions manifest = options.manifest;

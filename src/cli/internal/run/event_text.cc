@@ -16,24 +16,24 @@ const ContainerView* container_of(const PodView* pod, const std::string& name, b
     return nullptr;
 }
 
-/// "container x " in a pod of several, "" where there is no doubt.
+/// "container x " in a pod of several, "" if it is clear.
 std::string which(const PodView& pod, const ContainerView& container) {
     if (container.init) return fmt::format("init container {} ", container.name);
     auto count = std::ranges::count(pod.containers, false, &ContainerView::init);
     return count > 1 ? fmt::format("container {} ", container.name) : std::string();
 }
 
-/// Waiting that passes by itself.
+/// A wait that ends by itself.
 bool is_ordinary_wait(const std::string& reason) {
     return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";
 }
 
-/// A kubelet that can't pull an image goes to and fro between the try and the wait for the next.
+/// A kubelet that can't pull an image alternates between a try and the wait for the next.
 bool is_pull(const std::string& reason) {
     return reason == "ErrImagePull" || reason == "ImagePullBackOff";
 }
 
-/// Warnings that say again what a condition or a container's state has told.
+/// Warnings that repeat what a condition or a container's state has shown.
 bool repeats_a_state(const EventView& event) {
     if (event.kind == "Pod")
         return event.reason == "BackOff" || event.message == "Error: ErrImagePull" ||
@@ -101,8 +101,8 @@ class PodTeller {
         if (after_.phase == "Succeeded") return say(Tone::kGood, "finished");
         if (after_.phase != "Failed") return;
         if (after_.deleting) return say(Tone::kPlain, "stopped");
-        // What the node says of the pod comes before what its containers exited with, and those
-        // before init containers: a sidecar is stopped when the others have ended.
+        // What the node says of the pod comes before its containers' exit codes, and those before
+        // init containers': a sidecar is stopped when the others have ended.
         for (const bool init : {false, true})
             for (const ContainerView& container : after_.containers)
                 if (after_.reason.empty() && container.init == init && container.terminated &&
@@ -127,7 +127,7 @@ std::vector<Told> tell_pod(const PodView* before, const PodView* after) {
         if (before == nullptr || before->finished()) return {};
         return {{Tone::kPlain, fmt::format("pod {} is gone", before->name)}};
     }
-    // The same name again is another pod.
+    // If the name reappears, it is another pod.
     if (before != nullptr && before->uid != after->uid) before = nullptr;
     return PodTeller(before, *after).tell();
 }

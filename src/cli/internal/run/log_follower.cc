@@ -12,7 +12,8 @@ namespace muster::cli {
 
 namespace {
 
-/// Between tries to read a log when the way to the server is broken; doubled from one to the other.
+/// Pause between tries to read a log when the connection to the server is broken; doubled each
+/// time.
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
 
@@ -54,7 +55,8 @@ void LogFollower::observe(const PodView& pod) {
             followed.file_name =
                 pod.namespace_ + "_" + pod.name + (several ? "_" + container.name : "") + ".log";
         }
-        // The waiting between two instances counts none that has not started.
+        // While a container waits between two instances, the next one has not started and does not
+        // count.
         followed.started = std::max(
             followed.started, container.waiting_reason.empty() ? started : container.restarts + 1);
         if (!followed.open && followed.followed < followed.started) start(key);
@@ -88,7 +90,7 @@ std::FILE* LogFollower::open_file(const Followed& followed) {
     return file;
 }
 
-/// Reads to the end of the log what is behind `offset`, which moves with it.
+/// Reads the log to its end from `offset`, which moves along.
 Task<Result<void>> LogFollower::read_from(const Followed& followed, std::size_t& offset,
                                           const Take& take) {
     kube::LogOptions options;
@@ -109,8 +111,8 @@ Task<Result<void>> LogFollower::read_from(const Followed& followed, std::size_t&
 }
 
 void LogFollower::tell_failure(Followed& followed, const Error& error) {
-    // A pod that is gone has been told (its node may be what is not found), and our own stop is no
-    // failure.
+    // A pod that is gone was already reported (its node may be what is not found), and our own stop
+    // is not a failure.
     const bool gone = error.code() == Code::kNotFound && error.message().starts_with("pods ");
     if (gone || error.code() == Code::kCancelled || followed.told) return;
     followed.told = true;
@@ -121,7 +123,7 @@ void LogFollower::tell_failure(Followed& followed, const Error& error) {
 }
 
 Task<void> LogFollower::follow(Key key) {
-    // Nodes of the map stay where they are, and none is ever removed.
+    // Nodes of the map don't move, and none is ever removed.
     Followed& followed = followed_.at(key);
     std::unique_ptr<std::FILE, CloseFile> file(open_file(followed));
     std::string prefix = console_.log_prefix(followed.shown_name);

@@ -15,7 +15,7 @@ const ContainerView* same_container(const PodView* pod, const ContainerView& lik
     return nullptr;
 }
 
-/// A pod whose last word is a failure: nothing has made it good.
+/// A pod whose last state is a failure: no restart made up for it.
 bool ended_badly(const PodView& pod) {
     if (pod.phase == "Failed") return true;
     return std::ranges::any_of(pod.containers, [](const ContainerView& container) {
@@ -52,7 +52,8 @@ void RunHistory::note_failures(PodRecord& record, const PodView* before, const P
     };
     for (const ContainerView& now : after.containers) {
         const ContainerView* then = same_container(before, now);
-        // The end of an instance shows first as the state, then as the last state of the next one.
+        // The end of an instance appears first as the state, then as the last state of the next
+        // one.
         bool seen = then != nullptr && then->terminated && then->terminated == now.last_terminated;
         int restarts_before = then == nullptr ? 0 : then->restarts;
         if (now.restarts > restarts_before && !seen && now.last_terminated &&
@@ -70,7 +71,7 @@ void RunHistory::note_failures(PodRecord& record, const PodView* before, const P
     std::string reason = after.reason;
     if (!after.message.empty()) reason += (reason.empty() ? "" : ": ") + after.message;
     if (!by_container) return note({}, std::nullopt, reason);
-    // The node ended them (a deadline, an eviction), which their exit codes do not tell.
+    // The node ended them (a deadline, an eviction), which their exit codes do not show.
     for (Failure& failure : record.failures) failure.reason = reason;
     for (auto& [uid, failure] : order_)
         if (uid == after.uid) failure.reason = reason;
@@ -84,7 +85,7 @@ int RunHistory::restarts(const std::string& owner_uid) const {
     int sum = 0;
     for (const auto& [uid, record] : pods_)
         if (record.last.owner_uid == owner_uid) sum += record.last.restarts();
-    // A pod that was made again under its name restarted too.
+    // A pod that was made again under its name was restarted too.
     for (const auto& [name, uids] : uids_) {
         int of_owner = 0;
         for (const std::string& uid : uids) of_owner += pods_.at(uid).last.owner_uid == owner_uid;

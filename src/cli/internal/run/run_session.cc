@@ -13,15 +13,15 @@ namespace muster::cli {
 
 namespace {
 
-/// How long pods that outlive their job may end by themselves: ranks of one job stop within moments
-/// of each other, and their last lines matter. Parameter servers never end.
+/// How long pods that outlive their job may take to end by themselves: ranks of one job stop within
+/// moments of each other, and their last lines matter. Parameter servers never end.
 constexpr Duration kLinger = std::chrono::seconds(5);
-/// An operator that works says something about a new job within a second.
+/// A working operator writes something about a new job within a second.
 constexpr Duration kUnattended = std::chrono::seconds(10);
-/// Between tries to delete when the way to the server is broken; doubled from one to the other.
+/// Pause between tries to delete when the connection to the server is broken; doubled each time.
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
-/// So many pods are named that stay.
+/// How many remaining pods are named.
 constexpr std::size_t kNamed = 5;
 
 double seconds_between(Instant from, Instant to) {
@@ -83,7 +83,7 @@ void RunSession::stop(Stop why) {
 
 Task<int> RunSession::run() {
     started_ = clock_.now();
-    // A task of its own: whoever is impatient need not wait for an answer.
+    // A task of its own, so that an impatient user need not wait for an answer.
     tasks_.spawn("post", post());
     if (options_.timeout) tasks_.spawn("timeout", wake_at(started_ + *options_.timeout));
     while (phase_ == Phase::kPosting && !impatient_) {
@@ -108,7 +108,7 @@ Task<int> RunSession::run() {
     if (stop_ == Stop::kNone) co_await linger();
     for (Posted& posted : posted_)
         if (!posted.ended) posted.ended = clock_.now();
-    // Before the removal, which ends pods in ways that are nobody's failure.
+    // Before the removal, which ends pods in ways that are not failures.
     std::vector<Verdict> verdicts = make_verdicts();
     if (stop_ != Stop::kNone) co_await remove_all();
     if (options_.collect_objects) co_await collect();
@@ -125,7 +125,7 @@ Task<int> RunSession::run() {
     co_return stop_ == Stop::kNone ? status : static_cast<int>(stop_);
 }
 
-/// What is due by now, and whether anybody still reads.
+/// Handles everything that is due, and checks whether the output still has a reader.
 void RunSession::check_time() {
     if (stop_ != Stop::kNone) return;
     if (options_.timeout && clock_.now() >= started_ + *options_.timeout && !all_ended())
@@ -350,7 +350,7 @@ Task<void> RunSession::remove(Posted& posted) {
     changed_.notify_all();
 }
 
-/// The pods of what was deleted. Those of a job that could not be deleted run on.
+/// The pods of what was deleted. Pods of a job that could not be deleted keep running.
 std::vector<std::string> RunSession::leaving_pods() const {
     std::vector<std::string> names;
     for (const auto& [uid, pod] : watcher_.pods()) {
@@ -363,7 +363,7 @@ std::vector<std::string> RunSession::leaving_pods() const {
     return names;
 }
 
-/// What the way out of here leaves behind. On one machine that is nothing.
+/// Reports what stays behind. On one machine that is nothing.
 void RunSession::tell_what_stays() {
     if (!options_.on_cluster) return;
     if (phase_ == Phase::kPosting)
@@ -383,7 +383,7 @@ void RunSession::tell_what_stays() {
 }
 
 void RunSession::tell_what_runs_on() {
-    if (std::ranges::any_of(posted_, &Posted::lost)) return;  // its pods go after it
+    if (std::ranges::any_of(posted_, &Posted::lost)) return;  // its pods are deleted after it
     std::vector<std::string> running;
     for (const auto& [uid, pod] : watcher_.pods())
         if (!pod.finished() && !pod.deleting) running.push_back(pod.name);

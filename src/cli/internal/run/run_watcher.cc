@@ -24,14 +24,14 @@ kube::ListOptions named(std::string ns, std::string_view name) {
     return options;
 }
 
-/// Nobody is told of the others, and a busy namespace has thousands.
+/// The others are not reported, and a busy namespace has thousands.
 std::optional<EventView> warning_view(const json::value& object) {
     std::optional<EventView> view = event_view(object);
     if (view && !view->warning) view.reset();
     return view;
 }
 
-/// In the order of their names, since a cache has none.
+/// In the order of their names, since a cache has no order.
 template <class T>
 std::map<std::string, const T*> sorted(const kube::Informer<T>& informer) {
     std::map<std::string, const T*> all;
@@ -130,7 +130,7 @@ void RunWatcher::tell_events_about(const std::string& uid) {
 }
 
 void RunWatcher::job_changed(const JobView* before, const JobView* after) {
-    // A list after a lost connection may show another one under the name.
+    // A list after a lost connection may show another object under the name.
     if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
         if (auto gone = jobs_.extract(before->uid)) handlers_.job(&gone.mapped(), nullptr);
     }
@@ -144,7 +144,7 @@ void RunWatcher::job_changed(const JobView* before, const JobView* after) {
 void RunWatcher::pod_changed(const PodView* before, const PodView* after) {
     const bool ours =
         after != nullptr && (added_.contains(after->uid) || added_.contains(after->owner_uid));
-    // A pod that its job let go of is no more of it than one that is gone.
+    // A pod that its job released no longer belongs to it, just like one that is gone.
     if (before != nullptr && (!ours || after->uid != before->uid)) {
         if (auto gone = pods_.extract(before->uid)) handlers_.pod(&gone.mapped(), nullptr);
     }

@@ -16,7 +16,7 @@ std::string uid_of(const json::value& object) {
     return std::string(object.at("metadata").at("uid").get_string());
 }
 
-/// Why an object can't be created, where the server's words leave the reader alone with it.
+/// Why an object can't be created, if the server's message alone would not help.
 std::optional<manifest::Problem> explained(const manifest::CheckedObject& object,
                                            const Error& error) {
     const auto problem = [&](std::string field, std::string message) {
@@ -109,7 +109,7 @@ Task<bool> Submission::post_namespaces() {
     co_return true;
 }
 
-/// One that is there is used, also by those who may make none.
+/// An existing one is used, even by users who may not create any.
 Task<Result<void>> Submission::post_namespace(json::value object, std::string name) {
     auto written = co_await client_.create(kube::types::kNamespaces, {}, std::move(object));
     if (written) {
@@ -134,7 +134,7 @@ Task<bool> Submission::post_all(bool dry_run,
             kube::WriteOptions options;
             options.dry_run = dry_run;
             options.field_validation =
-                kube::FieldValidation::kIgnore;  // the check has told about them
+                kube::FieldValidation::kIgnore;  // the check has reported them
             json::value body = object.document.object;
             auto written =
                 co_await client_.create(object.type, object.namespace_, std::move(body), options);
@@ -143,7 +143,7 @@ Task<bool> Submission::post_all(bool dry_run,
                     continue;
                 refuse(object, written.error());
                 accepted = false;
-                // A dry run is for telling everything at once; what comes behind is in vain.
+                // A dry run reports everything together; further ones would be in vain.
                 if (!dry_run || failure_) co_return false;
             } else if (!dry_run) {
                 std::string uid = uid_of(*written->object);
@@ -155,7 +155,7 @@ Task<bool> Submission::post_all(bool dry_run,
     co_return accepted;
 }
 
-/// What jobs use may be there from an earlier run. A job is another run's.
+/// Objects that jobs use may exist from an earlier run. An existing job belongs to another run.
 Task<bool> Submission::is_there(const manifest::CheckedObject& object) {
     if (is_workload(object)) co_return false;
     auto found = co_await client_.get(object.type, object.namespace_, object.name);

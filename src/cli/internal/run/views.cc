@@ -163,7 +163,7 @@ std::string signal_name(int signal) {
 }
 
 std::string describe(const TerminationView& termination) {
-    // A shell reports its child's signal as 128 + n, a kubelet that of a container likewise.
+    // A shell reports its child's signal as 128 + n, and so does a kubelet for a container.
     int signal = termination.signal;
     if (signal == 0 && termination.exit_code > 128 && termination.exit_code < 128 + 65)
         signal = termination.exit_code - 128;

@@ -15,7 +15,7 @@ namespace muster::cli {
 
 namespace {
 
-/// Of a job whose manifest says nothing about what its containers do.
+/// For a job whose manifest does not say what its containers do.
 constexpr sim::DurationRange kStartDelay{std::chrono::seconds(1), std::chrono::seconds(3)};
 constexpr sim::DurationRange kRunTime{std::chrono::seconds(30), std::chrono::seconds(60)};
 constexpr std::chrono::hours kDuration{3};
@@ -52,7 +52,7 @@ std::string unknown(const std::string& name, const Error& error) {
                                       error.message(), near);
 }
 
-/// What says of itself that it is an object of the API.
+/// Whether a document says that it is an object of the API.
 bool is_object(const manifest::Document& document) {
     const json::object* object = document.object.if_object();
     return object != nullptr && (object->contains("kind") || object->contains("apiVersion"));
@@ -147,7 +147,7 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
     }
     if (!scenario) {
         input.scenario.duration = input.scenario.faults_until + kDuration;
-        // That a job does not end is not a mistake of the operator's here: it is told by its state.
+        // A job that does not end is not a mistake of the operator here: its state shows it.
         input.scenario.except.emplace_back("ends");
     }
     if (options.nodes) input.scenario.nodes = *options.nodes;

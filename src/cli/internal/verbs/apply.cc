@@ -50,12 +50,12 @@ struct ApplyOptions {
 };
 
 constexpr const char* kVerb = "apply";
-/// Who owns the fields that this verb sets.
+/// The manager of the fields that this verb sets.
 constexpr const char* kManager = "muster";
 constexpr int kRefused = 2;
 
-/// What can be said without the server: of kinds that we know, everything; of others, that they
-/// have a name.
+/// Checks that need no server: everything for kinds that we know; for others, that they have a
+/// name.
 std::vector<manifest::Problem> check(const std::vector<manifest::Document>& documents,
                                      bool strict) {
     std::vector<manifest::Document> known;
@@ -132,7 +132,7 @@ Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
     for (const manifest::Document& document : documents) {
         auto object = place_object(document, catalog, connection.default_namespace());
         if (!object) {
-            // It may be defined by what was applied just now.
+            // What was applied just now may define it.
             CO_TRY(catalog, co_await discover(connection));
             object = place_object(document, catalog, connection.default_namespace());
         }
@@ -147,7 +147,7 @@ Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
                               options.dry_run ? " (dry run)" : ""));
             continue;
         }
-        // Whatever else there is would meet the same.
+        // Any other object would fail in the same way.
         if (done.error().code() == Code::kUnavailable || done.error().code() == Code::kUnauthorized)
             co_return std::move(done.error());
         tell_error(kVerb, done.error());

@@ -36,7 +36,7 @@ struct CompletionOptions {
 using Source = Completion::Source;
 
 constexpr std::string_view kJobGroup = "kubeflow.org";
-/// Whoever presses a key does not wait longer.
+/// A user who presses a key does not wait longer.
 constexpr Duration kPatience = std::chrono::seconds(2);
 
 std::vector<std::string> contexts(const ServerOptions& server) {
@@ -127,12 +127,12 @@ class CompletionVerb final : public VerbOf<CompletionOptions> {
     int run() override { return completion(options_); }
 };
 
-/// What the shells' completion calls.
+/// Called by the completion of shells.
 class CompleteVerb final : public VerbOf<CompleteOptions> {
   public:
     CompleteVerb() : VerbOf(kCompleteVerb, "") {}
 
-    // They are a line for another shell to finish, not one for us to take apart.
+    // The words are a line for another shell to finish, not for us to parse.
     bool wants_words() const override { return true; }
     std::optional<std::string> take_words(std::vector<std::string> words) override {
         options_.words = std::move(words);

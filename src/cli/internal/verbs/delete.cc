@@ -54,7 +54,7 @@ Examples:
 
 constexpr const char* kVerb = "delete";
 
-/// One object that is to go.
+/// One object to delete.
 struct Doomed {
     kube::ResourceType type;
     std::string shown;
@@ -94,7 +94,7 @@ Result<std::vector<Doomed>> doomed_of_files(const DeleteOptions& options,
     return doomed;
 }
 
-/// All that the words and selectors choose.
+/// All objects that the words and selectors choose.
 Task<Result<std::vector<Doomed>>> doomed_of_words(Connection& connection,
                                                   const DeleteOptions& options,
                                                   const ResourceCatalog& catalog) {
@@ -119,7 +119,7 @@ Task<Result<std::vector<Doomed>>> doomed_of_words(Connection& connection,
             co_return Error(Code::kInvalid,
                             fmt::format("which {}? Give names, a selector (-l), or --all",
                                         resource.type.plural));
-        // A kind of a category that can't be deleted is not meant.
+        // Kinds of a category that can't be deleted are left out.
         if (!resource.can("delete")) continue;
         CO_TRY(const kube::ListResult list, co_await fetch_objects(connection, query));
         for (const kube::ObjectPtr& object : list.items)
@@ -128,7 +128,7 @@ Task<Result<std::vector<Doomed>>> doomed_of_words(Connection& connection,
     co_return doomed;
 }
 
-/// The uid of an object as it is now; "" when there is none.
+/// The present uid of an object; "" if there is none.
 Task<Result<std::string>> uid_now(Connection& connection, const Doomed& doomed) {
     auto object = co_await connection.client().get(doomed.type, doomed.namespace_, doomed.name);
     if (!object && object.error().code() == Code::kNotFound) co_return std::string();

@@ -60,10 +60,10 @@ Task<Result<std::string>> description_of(Connection& connection, const ApiResour
         CO_TRY(pods, co_await pods_of_job(connection, object));
     }
     kube::ListOptions where;
-    // Events of what has no namespace are in the default one.
+    // Events about objects without a namespace are in the default one.
     where.namespace_ = resource.type.namespaced ? std::string(kube::namespace_of(root)) : "default";
     CO_TRY(kube::ListResult events, co_await connection.client().list(kube::types::kEvents, where));
-    // A node's events name it and not always its uid.
+    // A node's events name it but do not always have its uid.
     const EventSubject subject{
         resource.type.kind, std::string(kube::name_of(root)),
         resource.type.namespaced ? std::string(kube::uid_of(root)) : std::string()};

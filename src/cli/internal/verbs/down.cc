@@ -31,12 +31,13 @@ Usage: muster down [FLAGS]
 Exit status: 0 when it is no longer running, or was not; 1 when it could not be stopped.
 )";
 
-/// Sends it to the process and waits for its end. A pidfd, so that it is this very process.
+/// Sends a signal to the process and waits for its end. Uses a pidfd, so that it is this very
+/// process.
 Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int signal) {
     const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     if (fd < 0 && errno == ESRCH) return {};
     if (fd < 0) return system_error(fmt::format("finding process {}", pid), errno);
-    // It may have ended, and another got its number, between the lock and here.
+    // It may have ended, and another process got its number, between the lock and here.
     Result<std::optional<control_plane::Daemon>> still = control_plane::find_daemon(home);
     if (still && *still && (**still).pid == pid &&
         ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) < 0 && errno != ESRCH) {
@@ -51,7 +52,7 @@ Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int sign
     return {};
 }
 
-/// SIGTERM is what a service that is started again gets, so it leaves the pods where they are.
+/// SIGTERM is what a service gets that is restarted, so it leaves the pods where they are.
 int signal_for(const DownOptions& options) {
     if (options.kill) return SIGKILL;
     return options.keep_pods ? SIGTERM : SIGINT;
@@ -62,7 +63,7 @@ Result<std::size_t> end_pods(const std::filesystem::path& home) {
     std::error_code missing;
     const std::filesystem::path node = home / control_plane::kNodeDirectory;
     if (!std::filesystem::exists(node, missing)) return std::size_t{0};
-    // Nobody takes them over meanwhile.
+    // Prevents another process from taking them over meanwhile.
     TRY(const control_plane::StateHome held, control_plane::StateHome::take(home));
     return runtime::end_surviving_pods(node);
 }

@@ -71,7 +71,7 @@ Task<Result<int>> show_events(Connection& connection, const EventsOptions& optio
     kube::WatchOptions changes;
     changes.namespace_ = ns;
     changes.resource_version = list.resource_version;
-    // A watch that the server ends after its time begins again where it was.
+    // If the server ends a watch after its time, it begins again where it was.
     while (options.watch) {
         CO_TRY(const auto stream,
                co_await connection.client().watch(kube::types::kEvents, changes));

@@ -61,7 +61,7 @@ int explain_path(const ExplainOptions& options) {
 }
 
 /// The jobs of the files as this machine would run them, or a cluster whose operator has an image
-/// to give.
+/// to provide.
 std::vector<jobs::Job> jobs_of(const Prepared& prepared, const std::string& image) {
     std::vector<jobs::Job> found;
     for (const manifest::CheckedObject& object : prepared.objects) {

@@ -89,10 +89,10 @@ Examples:
 
 namespace fs = std::filesystem;
 
-/// A run that is stopped itself answers nobody.
+/// A run that is stopped itself does not answer.
 constexpr Duration kAnswerWithin = std::chrono::seconds(10);
 
-/// The sockets of runs, also of those that were killed.
+/// The sockets of runs, including those that were killed.
 std::vector<fs::path> find_sockets(const fs::path& temporary) {
     std::vector<fs::path> found;
     std::error_code failed;
@@ -122,7 +122,7 @@ Task<Result<FaultReply>> ask(Clock& clock, LineStream& run, std::string line) {
     co_return *std::move(answer);
 }
 
-/// The verb at work. Its loop is the one of `executor`.
+/// A running verb. Its loop is that of `executor`.
 struct FaultInjection {
     const FaultInjectionOptions& options;
     asio::any_io_executor executor;
@@ -159,7 +159,7 @@ struct FaultInjection {
 
     Task<void> wait_for_signal() { stopped_by = co_await signals.async_wait(asio::use_awaitable); }
     Task<void> wait_for_end(LineStream& run) {
-        // It has nothing to say while the drill lasts.
+        // The run sends nothing while the fault lasts.
         (void)co_await run.read();
         run_ended = true;
     }

@@ -75,7 +75,7 @@ TableStyle style_of(const GetOptions& options, const ApiResource& resource, bool
             .name_prefix = several ? resource.qualified_singular() + "/" : std::string()};
 }
 
-/// Tells a failure that leaves the other objects to be shown.
+/// Reports a failure after which the other objects can still be shown.
 bool tell_failure(const GetOptions& options, const Error& error) {
     if (options.ignore_not_found && error.code() == Code::kNotFound) return false;
     tell_error(kVerb, error);
@@ -91,7 +91,7 @@ void tell_nothing_found(const GetOptions& options, const std::vector<ObjectQuery
 
 Task<Result<int>> get_tables(Connection& connection, const GetOptions& options,
                              const std::vector<ObjectQuery>& queries) {
-    // Rows of one kind stand together, whether they were asked for by name or not.
+    // Rows of one kind stay together, whether they were requested by name or not.
     struct Headers {
         const ApiResource* resource;
         ObjectTable table;
@@ -191,7 +191,7 @@ Task<Result<int>> get_and_watch(Connection& connection, const GetOptions& option
     if (queries.size() != 1)
         co_return Error(Code::kInvalid, "--watch is for one kind, or one object of it");
     ObjectQuery query = queries.front();
-    // A list of one, since that has the revision to go on from.
+    // A list with one item, since that has the revision to continue from.
     query.field_selector = with_name(query.field_selector, std::exchange(query.name, {}));
     TableWriter writer(style_of(options, *query.resource, false));
     std::string revision;

@@ -9,7 +9,7 @@ namespace muster::cli {
 
 namespace {
 
-/// Of `muster --help`, too.
+/// Also for `muster --help`.
 constexpr std::string_view kHelp =
     R"(muster runs distributed training jobs: ordinary Kubeflow manifests, on this machine, with no cluster.
 

@@ -51,17 +51,17 @@ Examples:
 constexpr const char* kVerb = "logs";
 constexpr std::string_view kJobGroup = "kubeflow.org";
 
-/// Whose logs are wanted.
+/// The job or pod whose logs are requested.
 struct Subject {
     std::string shown;  ///< "pytorchjob.kubeflow.org/digits"
     bool of_job = false;
-    std::optional<kube::ResourceType> job;  ///< that is there; none: a pod, or what is gone
+    std::optional<kube::ResourceType> job;  ///< if it exists; unset: a pod, or gone
     std::string name;
     std::string uid;                         ///< empty: it is gone, but logs of it were kept
     std::vector<runtime::RetainedPod> kept;  ///< of its pods that are gone
 };
 
-/// The logs that were kept of pods of the namespace.
+/// The retained logs of pods of the namespace.
 std::vector<runtime::RetainedPod> list_kept(const Connection& connection) {
     const auto directory = kept_logs_dir(connection.access(), control_plane::current_caller());
     if (!directory) return {};
@@ -175,7 +175,7 @@ class PodsFollower {
         read_new();
     }
 
-    /// The logs of instances that have begun since.
+    /// Reads the logs of instances that have begun since.
     void read_new() {
         std::vector<LogPod> all;
         for (const auto& [uid, known] : pods_) all.push_back(known);
@@ -183,7 +183,7 @@ class PodsFollower {
             int& read = read_[{source.pod_uid, source.container}];
             if (read >= source.started) continue;
             // The server gives the newest instance; one that came and went between two states of
-            // the pod is that before it.
+            // the pod is the one before it.
             read = source.started;
             read_log(session_, source, kept_);
         }
@@ -197,7 +197,7 @@ class PodsFollower {
     std::map<std::pair<std::string, std::string>, int> read_;  ///< instances, by uid and container
 };
 
-/// Watches a subject's pods and the subject until it has ended; then the session has all.
+/// Watches a subject and its pods until it has ended; then the session has everything.
 struct Following {
     Connection& connection;
     LogSession& session;
@@ -230,7 +230,7 @@ struct Following {
         auto followed = co_await follow_object(connection, type, connection.default_namespace(),
                                                subject.name, ended);
         if (!followed) tell_error(kVerb, followed.error());
-        // What the watch of the pods may not have told yet.
+        // What the watch of the pods may not have shown yet.
         auto last = co_await list_pods(connection, subject);
         if (last)
             for (LogPod& pod : *last) pods.observe(std::move(pod));

@@ -33,7 +33,7 @@ what happens if something else happens first. docs/migrate.md says how to switch
 Exit status: 0; 3 when a job would notice the change at once; 1 when the server can't be reached; 2 for bad flags.
 )";
 
-/// What of `muster migrate`: so far only `check`.
+/// The subcommand of `muster migrate`: so far only `check`.
 struct MigrateOptions {
     ServerOptions server;
     std::string what;
@@ -68,7 +68,7 @@ bool runs(const json::value& batch_job) {
     });
 }
 
-/// "namespace/name" of the Jobs that run or may begin to. Nothing where we may not list them.
+/// "namespace/name" of the Jobs that run or may begin to. Nothing if we may not list them.
 Task<std::set<std::string>> running_batch_jobs(Connection& connection, const std::string& ns) {
     std::set<std::string> running;
     kube::ListOptions options;

@@ -98,7 +98,7 @@ constexpr const char* kNoInitContainer = "pods have no hidden init container";
 constexpr const char* kNoWebhook = "there is no webhook: jobs are checked by the operator itself";
 constexpr const char* kNoSharedQueue = "each job backs off by itself";
 
-/// Of training-operator v1.9 and mpi-operator v0.7.
+/// Those of training-operator v1.9 and mpi-operator v0.7.
 constexpr std::array kIneffective{
     Ineffective{"--pytorch-init-container-image", kNoInitContainer},
     Ineffective{"--pytorch-init-container-template-file", kNoInitContainer},
@@ -111,7 +111,7 @@ constexpr std::array kIneffective{
     Ineffective{"--controller-queue-rate-limit", kNoSharedQueue},
     Ineffective{"--controller-queue-burst", kNoSharedQueue},
 };
-/// Of logs: they change nothing but how they look.
+/// Flags of logs: they only change how they look.
 constexpr std::array kIneffectiveSwitches{
     Ineffective{"--zap-devel", "--log-format says how logs look"},
     Ineffective{"--alsologtostderr", "logs always go to standard error"},
@@ -236,7 +236,7 @@ std::vector<std::string> with_two_dashes(std::vector<std::string> words) {
     return words;
 }
 
-/// What the file says, below what the command line says.
+/// The command with the flags of the file, which the command line overrides.
 Command with_config(const OperatorOptions& options) {
     Result<std::string> text = manifest::read_file(options.config);
     if (!text)
@@ -272,7 +272,7 @@ class OperatorVerb final : public VerbOf<OperatorOptions> {
 
     /// Its own flags, and those of training-operator v1 and mpi-operator under their names.
     void declare(Flags& flags) override {
-        // The command line follows on the file, and goes first.
+        // The command line follows the file, and takes precedence.
         flags.let_the_last_count();
         flags.value("--kubeconfig,--kubeConfig", options_.kubeconfig);
         flags.value("--context", options_.context);

@@ -8,7 +8,7 @@ namespace muster::cli {
 
 namespace {
 
-/// What follows it is read as ssh reads it: see rsh::parse_arguments().
+/// Its arguments are parsed as ssh does: see rsh::parse_arguments().
 class RshVerb final : public VerbOf<rsh::Arguments> {
   public:
     RshVerb() : VerbOf("rsh", rsh::help_text()) {}

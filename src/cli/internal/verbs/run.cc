@@ -119,7 +119,7 @@ Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster&
     TaskGroup tasks(co_await asio::this_coro::executor);
     tasks.spawn("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
-    // A run goes on without: a TMPDIR may be longer than the name of a socket can be.
+    // The run continues without it: a TMPDIR may be too long for the name of a socket.
     if (Result<void> opened = faults.open(state.path()); !opened)
         log::info("faults can't reach this run", {{"error", opened.error().message()}});
     int status = started ? co_await session.run() : fail_run(started.error());
@@ -170,7 +170,7 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     return status;
 }
 
-/// This very file: what it runs sees the same files, but for /tmp, of which each pod has its own.
+/// This very file: pods see the same files, except for /tmp, of which each pod has its own.
 void put_agents(RunOptions& options) {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
     options.manifest.adjustments.agent = {{program, "muster-run"}, options.warm};
@@ -191,7 +191,7 @@ int run_jobs(RunOptions options) {
     return run_here(options, std::move(prepared), caller, *machine);
 }
 
-/// What says how a job meets this machine has no meaning on a cluster.
+/// Flags that adapt a job to this machine have no meaning on a cluster.
 std::optional<std::string> refuse_on_cluster(const Flags& flags, const RunOptions& options) {
     if (!options.cluster) return std::nullopt;
     const char* const cluster = flags.given("--context") ? "--context" : "--kubeconfig";

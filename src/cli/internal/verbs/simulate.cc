@@ -42,7 +42,7 @@ Examples:
   muster simulate chaos --seeds 1000
 )";
 
-/// The promises of the simulation do not hold: no fault of the job's.
+/// The invariants of the simulation were violated; that is not the job's fault.
 constexpr int kRulesBroken = 3;
 constexpr int kNotEnded = 124;
 

@@ -27,7 +27,7 @@ Exit status: 0 when it is running, 3 when it is not, 1 when it is running but ca
 constexpr Duration kPatience = std::chrono::seconds(10);
 constexpr int kOk = 200;
 
-/// That a process is there does not say that it keeps what it is given.
+/// A running process may still be unable to store anything.
 Task<Result<int>> ask_whether_ready(Connection& server) {
     auto answer = co_await server.ask("/readyz", kPatience);
     if (answer && answer->status == kOk) co_return 0;

@@ -69,15 +69,15 @@ Examples:
 )";
 
 std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
-    // As for those who read: a list, in which empty entries stand for nothing.
+    // Read as clients read it: a list, in which empty entries are ignored.
     std::filesystem::path file = kubeconfig_places("", caller).files.front();
     std::error_code failed;
-    // A link stays one: what it leads to is changed.
+    // A link is kept: its target is changed.
     const std::filesystem::path real = std::filesystem::canonical(file, failed);
     return failed ? file : real;
 }
 
-/// Writes where clients look, and what a person has to know.
+/// Writes the kubeconfigs, and returns what the user has to know.
 Result<std::string> introduce(const UpOptions& options, const control_plane::Caller& caller,
                               const control_plane::StateHome& home,
                               const control_plane::KubeAccess& access) {
@@ -108,11 +108,11 @@ Result<std::string> introduce(const UpOptions& options, const control_plane::Cal
     return said;
 }
 
-/// Tells how it went: on the terminal, or the parent of a process in the background.
+/// Reports the result: on the terminal, or to the parent of a background process.
 class Announcement {
   public:
-    /// This process goes into the background. The child has the directory's lock as well, and goes
-    /// on to hold it when the parent has ended.
+    /// This process goes into the background. The child also has the directory's lock, and keeps it
+    /// when the parent has ended.
     Result<void> enter_background(const control_plane::StateHome& home) {
         auto started = control_plane::Background::start(home.path() / "muster.log");
         if (!started) return started.error();
@@ -139,7 +139,7 @@ class Announcement {
     std::optional<control_plane::Background> background_;
 };
 
-/// What is taken before anything is made.
+/// What is acquired before anything is made.
 struct Ground {
     std::string cluster_domain;
     std::unique_ptr<control_plane::AuditLog> audit;  ///< null: none
@@ -190,8 +190,8 @@ Task<int> serve(DaemonContext& daemon) {
         status = daemon.announcement.failed(started.error());
     }
     co_await daemon.cluster.stop_serving();
-    // As if killed, so that there is one way to leave pods where they are. What was answered is on
-    // disk.
+    // As if killed, so that there is only one way to leave pods where they are. What was answered
+    // is on disk.
     if (leaves_pods) {
         std::fflush(nullptr);
         ::_exit(0);

@@ -57,7 +57,7 @@ struct Awaited {
     std::string name;
 };
 
-/// What was seen of one object so far.
+/// What has been seen of one object so far.
 struct Progress {
     bool met = false;
     bool missing = false;  ///< it was not there at first, or went away
@@ -90,7 +90,7 @@ Task<Result<std::vector<Awaited>>> find_awaited(Connection& connection,
     co_return awaited;
 }
 
-/// Follows one object until it is as wanted, can't become so, or `once`.
+/// Follows one object until it is as wanted, can't become so any more, or `once`.
 Task<Result<Progress>> follow(Connection& connection, const WaitCondition& wanted,
                               const Awaited& awaited, Progress& progress, bool once) {
     const std::function<bool(const json::value*)> seen = [&](const json::value* object) {
@@ -108,7 +108,7 @@ Task<Result<Progress>> follow(Connection& connection, const WaitCondition& wante
     co_return progress;
 }
 
-/// Whether it came to be; if not, says why.
+/// Whether it came to be; if not, prints why.
 Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
                             const WaitCondition& wanted, const Awaited& awaited, Instant deadline) {
     Progress progress;

@@ -9,7 +9,7 @@
 namespace muster::operators {
 namespace {
 
-/// A pod as it is shown now, but for restarts in place that were shown before: an evicted pod comes
+/// A pod's newest state, but with restarts in place that were seen before: an evicted pod arrives
 /// without its containers' statuses.
 PodPtr latest(const PodPtr& known, const PodPtr& shown) {
     if (shown->node_restarts >= known->node_restarts) return shown;
@@ -20,7 +20,7 @@ PodPtr latest(const PodPtr& known, const PodPtr& shown) {
 
 }  // namespace
 
-/// Takes a slot out of the totals and puts it back as it is by then.
+/// Takes a slot out of the totals, and adds it again in its later state.
 class Dependents::Recount {
   public:
     Recount(Dependents& all, SlotId id) : all_(all), id_(id), slot_(all.slot(id)) {
@@ -42,12 +42,12 @@ Slot& Dependents::slot(SlotId id) {
     if (types_.size() <= id.type) types_.resize(std::size_t{id.type} + 1);
     std::vector<Slot>& slots = types_[id.type].slots;
     const auto index = static_cast<std::size_t>(id.index);
-    // Only slots that nobody wants are added here, and an empty one of those counts for nothing.
+    // Only unwanted slots are added here, and an empty one of those counts for nothing.
     if (slots.size() <= index) slots.resize(index + 1);
     return slots[index];
 }
 
-// --- how the job stands
+// --- the job's status
 
 void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status) {
     const std::int32_t generation = status.restart_generation.value_or(0);
@@ -55,8 +55,8 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     if (rules_.facts == facts && rules_.generation == generation && rules_.paused == paused) return;
     if (rules_.facts != facts) owned_objects_changed();
     const bool afresh = rules_.generation != generation || rules_.paused != paused;
-    // What the status tells counts where we have not counted ourselves. Else what another operator
-    // writes into it would be carried, and counted again when our watch shows it.
+    // The counts in the status apply where we have not counted ourselves. Otherwise what another
+    // operator writes there would be carried over, and counted again when our watch shows it.
     std::vector<std::int32_t> known(facts->kind->replica_types.size());
     for (std::size_t type = 0; rules_.facts && type < types_.size(); ++type)
         known[type] = types_[type].totals.restarts;
@@ -82,8 +82,8 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     settle_restarts(known);
 }
 
-/// What a replica that nobody wants has been through is carried by those that stay. It must not
-/// count again should it be wanted again while its pod is still there.
+/// Restarts of an unwanted replica are carried by those that stay. They must not count again if the
+/// replica is wanted again while its pod is still there.
 void Dependents::write_off(SlotId id, Slot& slot) const {
     if (!rules_.facts || rules_.wants(id)) return;
     slot.carried = slot.pod ? -(slot.pod->restart_history.restarts + slot.pod->node_restarts) : 0;
@@ -134,9 +134,9 @@ Dependents Dependents::rebuilt_from(const std::vector<PodPtr>& pods,
     return made;
 }
 
-/// More restarts of a type may be known than its pods tell now: those of pods that are gone, if
-/// nobody looked when they went, and of replicas that nobody wants any more. They are carried by
-/// the next pod that is made, or else in memory.
+/// More restarts of a type may be known than its pods account for now: those of pods that are gone,
+/// if no one was watching, and of replicas that are no longer wanted. The next pod that is made
+/// carries them, or else they are kept in memory.
 void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
     for (const TypeFacts& type : rules_.facts->types) {
         if (type.wanted == 0) continue;
@@ -149,7 +149,7 @@ void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
     }
 }
 
-// --- what the caches show
+// --- changes of the caches
 
 void Dependents::pod_left(Slot& slot, const std::string& uid) {
     if (!slot.pod || slot.pod->uid != uid) {
@@ -200,8 +200,8 @@ void Dependents::pod_came(Slot& slot, PodPtr pod) {
     choose_pod(slot);
 }
 
-/// A pod tells of more restarts than its replica carries: another operator made it, and carries in
-/// it what we carry elsewhere.
+/// A pod accounts for more restarts than its replica has: another operator made it, and put into it
+/// what we carry elsewhere.
 void Dependents::take_from_others(SlotId id, std::int32_t told) {
     OfType& of_type = types_[id.type];
     for (std::size_t i = 0; told > 0 && i < of_type.slots.size(); ++i) {
@@ -214,8 +214,8 @@ void Dependents::take_from_others(SlotId id, std::int32_t told) {
     }
 }
 
-/// Of several pods: one that stays, then one that has the replica's name; any order else, but the
-/// same for everybody.
+/// Of several pods: one that stays, then one with the replica's name; otherwise any order, but
+/// always the same.
 void Dependents::choose_pod(Slot& slot) {
     if (slot.others->empty()) return slot.others.reset();
     const auto rank = [&](const PodPtr& pod) {
@@ -306,7 +306,7 @@ void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
     drop_met_expectations();
 }
 
-// --- what was asked for
+// --- requests
 
 Expectations& Dependents::expectations() {
     if (!expectations_) expectations_ = std::make_unique<Expectations>();
@@ -388,7 +388,7 @@ Instant Dependents::expire(Instant now) {
     return next;
 }
 
-// --- questions
+// --- queries
 
 const Dependents::OfType* Dependents::of(std::uint8_t type) const {
     return type < types_.size() ? &types_[type] : nullptr;

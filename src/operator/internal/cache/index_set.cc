@@ -14,7 +14,7 @@ constexpr std::int32_t kBits = 64;
 std::size_t word_of(std::int32_t index) { return static_cast<std::size_t>(index / kBits); }
 std::uint64_t bit_of(std::int32_t index) { return std::uint64_t{1} << (index % kBits); }
 
-/// Below zero for what is not an index.
+/// Negative if it is not an index.
 std::int32_t read_index(std::string_view text) {
     return parse_number<std::int32_t>(text).value_or(-1);
 }

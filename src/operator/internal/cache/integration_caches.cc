@@ -11,7 +11,7 @@ namespace {
 const kube::ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses",
                                           "PriorityClass", false};
 
-/// Of an error that does not pass by itself.
+/// The reason, if the error does not pass by itself.
 std::optional<std::string> refusal(const kube::ResourceType& type, const Error& error) {
     if (error.code() == Code::kNotFound)
         return fmt::format(
@@ -41,7 +41,7 @@ void IntegrationCaches::want(const IntegrationNeeds& needs) {
     if (needs.reads_priorities && !classes_.informer) watch_priorities();
 }
 
-/// After a list; true when that made a difference.
+/// Called after a list; true if that made a difference.
 template <class T>
 bool IntegrationCaches::learn(Cache<T>& cache, const kube::ResourceType& type, const Error* error) {
     Knowledge knowledge = Knowledge::kCurrent;
@@ -72,7 +72,7 @@ void IntegrationCaches::watch(IntegrationType type) {
         });
     cache.informer->on_change(
         [this](const std::string&, const OwnedObjectPtr* before, const OwnedObjectPtr* after) {
-            // A scheduler and an autoscaler write down every step.
+            // Schedulers and autoscalers record every step.
             if (before != nullptr && after != nullptr && **before == **after) return;
             if (before != nullptr) handlers_.changed(**before);
             if (after != nullptr) handlers_.changed(**after);

@@ -10,7 +10,7 @@
 namespace muster::operators {
 namespace {
 
-/// Specs that are kept for making pods: of jobs that were read last, and of new ones.
+/// How many specs are kept for making pods: of jobs that were read last, and of new ones.
 constexpr std::size_t kReadSpecs = 256;
 constexpr std::size_t kNewSpecs = 4096;
 
@@ -61,7 +61,7 @@ IntegrationCaches::Handlers JobCaches::integration_handlers() {
             .priorities_changed = [this] { compare_again(&IntegrationNeeds::reads_priorities); }};
 }
 
-/// The jobs with such needs are compared with their objects; rare enough for a walk over all jobs.
+/// Reconciles the jobs with such needs; rare enough for a walk over all jobs.
 template <class Concerned>
 void JobCaches::compare_again(Concerned concerned) {
     for (const auto& [name, kind] : kinds_)
@@ -86,7 +86,7 @@ kube::ListOptions JobCaches::dependent_list() const {
 
 void JobCaches::add_kind(const jobs::JobKind& kind, Clock& clock, Rng& rng) {
     Kind& added = kinds_[kind.resource.kind];
-    if (added.kind != nullptr) return;  // another version: the API shows all in the first
+    if (added.kind != nullptr) return;  // another version: the API shows all as the first
     added.kind = &kind;
     added.informer = std::make_unique<kube::Informer<JobPtr>>(
         client_, clock, rng, kind.resource, job_list(),
@@ -110,7 +110,7 @@ Task<void> JobCaches::start() {
     filled_ = true;
 }
 
-// --- what the watches show
+// --- events of the watches
 
 JobPtr JobCaches::read_job(const Kind& kind, const json::value& object) {
     const JobPtr* known = kind.informer->find(cache_key_of(object));
@@ -137,7 +137,7 @@ void JobCaches::pod_changed(const PodPtr* before, const PodPtr* after) {
     if (before != nullptr) touch_owner(**before);
     if (after == nullptr) return;
     touch_owner(**after);
-    // What the first list shows is not news.
+    // Objects of the first list are not news.
     if (before != nullptr || pods_.has_synced()) handlers_.pod_changed(before, **after);
 }
 
@@ -157,7 +157,7 @@ void JobCaches::touch_owner(const DependentRecord& object) {
         queue_key(object.owner.kind->resource.kind, object.namespace_, object.owner.name));
 }
 
-// --- questions
+// --- queries
 
 JobPtr JobCaches::find(std::string_view key) const {
     const std::size_t slash = key.find('/');
@@ -201,7 +201,7 @@ Task<std::shared_ptr<const jobs::Job>> JobCaches::whole_job(JobPtr job) {
     }
     ProjectedJob made = project_job(*job->kind, **read, nullptr, options_.platform);
     if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
-        co_return nullptr;  // the watch is about to show what it has become
+        co_return nullptr;  // the watch is about to show its new state
     specs_.put(job->uid, job->generation, made.job, false);
     co_return std::move(made.job);
 }

@@ -11,7 +11,7 @@
 namespace muster::operators {
 namespace {
 
-/// The member at a dotted path, made with the objects on the way.
+/// The member at a dotted path, created with the objects on the way.
 json::value& place(json::object& object, std::string_view path) {
     json::value* at = &object[take_field(path, '.')];
     while (!path.empty()) {
@@ -59,7 +59,7 @@ bool is_missing(const json::object& content, const std::string& path) {
     return found == nullptr || (found->is_string() && found->get_string().empty());
 }
 
-/// Takes the member at a dotted path away, if it is there.
+/// Removes the member at a dotted path, if it exists.
 void remove_place(json::object& object, const std::string& path) {
     if (kube::value_at_path(object, path) == nullptr) return;
     const std::size_t dot = path.rfind('.');

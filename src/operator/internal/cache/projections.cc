@@ -15,8 +15,8 @@
 namespace muster::operators {
 namespace {
 
-// Pods change often and few of their fields matter here, so they are read in place rather than
-// decoded whole.
+// Pods change often and few of their fields matter here, so these are read directly instead of
+// decoding the whole pod.
 
 const json::value* child(const json::value* value, std::string_view key) {
     const json::object* object = value == nullptr ? nullptr : value->if_object();
@@ -61,10 +61,10 @@ const jobs::JobKind* kind_of(std::string_view controller_name) {
     return nullptr;
 }
 
-/// The replica that the labels name; nothing when they are no replica's of this kind.
+/// The replica that the labels name; nothing if they are not those of a replica of this kind.
 /// mpi-operator's pods (v0.7, pkg/controller/mpi_job_controller.go, newWorker, workerSelector) have
-/// no type but a role, and their index is one more than the number in their name where the launcher
-/// is a worker, too.
+/// no type but a role, and their index is one more than the number in their name if the launcher is
+/// a worker too.
 std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels,
                               std::string_view job_name, std::string_view name) {
     std::string type = text(child(labels, jobs::labels::kReplicaType));
@@ -104,7 +104,7 @@ PodPhase phase_of(std::string_view phase) {
     return PodPhase::kPending;
 }
 
-/// How the default container stands.
+/// Reads how often the default container ended, and its last exit code.
 void read_exits(const json::value& status, PodRecord& pod) {
     pod.exits = number(child(&status, "restartCount"));
     if (const json::value* ended = at(status, {"state", "terminated"})) {
@@ -136,7 +136,7 @@ std::int32_t annotated_number(const json::value& object, std::string_view key) {
     return std::max(parse_number<std::int32_t>(written).value_or(0), 0);
 }
 
-/// What upstream reports as an abnormal pod: container statuses where there are any, else those of
+/// What upstream reports for an abnormal pod: container statuses if there are any, else those of
 /// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
 std::shared_ptr<const PodProblem> problem_of(const json::value& object, const PodRecord& pod) {
     if (pod.deleting || pod.ended()) return nullptr;
@@ -179,8 +179,8 @@ std::shared_ptr<const PodProblem> problem_of(const json::value& object, const Po
                  fmt::format("Error pod {} condition message: {}", pod.name, message));
 }
 
-/// Upstream's rule: absent and null are ours, and so is our name; all else is foreign, "" too
-/// (pkg/controller.v1/common/util, TestManagedByExternalController).
+/// Upstream's rule: absent and null are ours, and so is our name; everything else is foreign, even
+/// "" (pkg/controller.v1/common/util, TestManagedByExternalController).
 bool is_foreign(const jobs::JobKind& kind, const json::value* managed_by) {
     if (managed_by == nullptr || managed_by->is_null()) return false;
     const std::string name = text(managed_by);
@@ -202,7 +202,7 @@ std::string name_of_replica(const jobs::JobKind& kind, const std::string& job_na
     return jobs::replica_name(kind, job_name, {kind.replica_types[slot.type].name, slot.index});
 }
 
-/// Whether an operator that was here before had the replica's pod made by such an owner.
+/// Whether an earlier operator let such an owner make the replica's pod.
 bool is_batch_job_of(const jobs::JobKind& kind, const std::string& job_name, SlotId slot,
                      const json::value& owner) {
     return kind.replica_types[slot.type].had_batch_job && text(child(&owner, "kind")) == "Job" &&
@@ -212,8 +212,8 @@ bool is_batch_job_of(const jobs::JobKind& kind, const std::string& job_name, Slo
 
 enum class Credentials : std::uint8_t {
     kNone,        ///< it is not a replica of a job
-    kReplica,     ///< a job's, or nobody's
-    kOfBatchJob,  ///< the replica's batch Job controls it, so that it is nobody's yet
+    kReplica,     ///< a job's, or without a controller
+    kOfBatchJob,  ///< the replica's batch Job controls it, so that it can't be claimed yet
 };
 
 Credentials read_identity(const json::value& object, std::string_view what,
@@ -298,7 +298,7 @@ kube::ObjectMeta metadata_of(const json::value& object) {
 
 namespace {
 
-/// What the spec says; with warnings while the job has not begun.
+/// Reads the spec; with warnings if the job has not begun.
 std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
                                            const jobs::Platform& platform, bool begun,
                                            JobRecord& record) {
@@ -319,7 +319,7 @@ std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json
     return std::make_shared<const jobs::Job>(*std::move(job));
 }
 
-/// The annotation is a fact that changes without a new generation.
+/// The annotation may change without a new generation.
 bool restarts_as_before(const JobFacts& before, const json::value& object) {
     const std::string said =
         text(at(object, {"metadata", "annotations", jobs::annotations::kRestart}));
@@ -351,7 +351,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     record->managed_elsewhere = is_foreign(kind, at(object, {"spec", "runPolicy", "managedBy"}));
 
     jobs::JobStatus status;
-    std::vector<Cause> ignored;  // a status that can't be read is not ours: it counts as empty
+    std::vector<Cause> ignored;  // an unreadable status is not ours and counts as empty
     if (const json::value* written = at(object, {"status"}))
         kube::decode_into(*written, status, "status", ignored);
     const bool begun = !status.start_time.empty();

@@ -78,7 +78,7 @@ class Share {
         if (member) set.set(id_.index, sign_ > 0);
     }
 
-    /// Of any slot, wanted or not. True when something is there that was not asked to go.
+    /// For any slot, wanted or not. True if it has an object that was not asked to go.
     bool count_objects() {
         bool held = pod_stays_ || (slot_.service && !is_going(*slot_.service, expectations_));
         if (slot_.pod) totals_.pods += sign_;
@@ -121,8 +121,8 @@ class Share {
         if (pod.ready) totals_.ready += sign_;
     }
 
-    /// On its way out without an end of its own: upstream counts it as failed since 1.7. Its slot
-    /// is filled again once the object is gone.
+    /// A pod that is being deleted without having ended by itself: upstream counts it as failed
+    /// since 1.7. Its slot is filled again once the object is gone.
     void count_leaving(const PodRecord& pod, const TypeFacts& type, bool stopped) {
         if (pod.phase == PodPhase::kRunning) totals_.failed += sign_;
         if (!stopped)

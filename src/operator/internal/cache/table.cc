@@ -63,7 +63,7 @@ const Dependents* Table::find(const JobUid& job_uid) const {
 }
 
 void Table::owned_object_changed(const JobUid& job_uid) {
-    // One that outlives its job is nobody's concern.
+    // A change of an object that outlives its job does not matter.
     if (auto owner = by_owner_.find(job_uid); owner != by_owner_.end())
         owner->second.owned_objects_changed();
 }

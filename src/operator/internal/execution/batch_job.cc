@@ -17,7 +17,7 @@ Task<Result<BatchJob>> end_batch_job(kube::Client& client, const JobRecord& job,
     auto removed =
         co_await client.remove(kube::types::kBatchJobs, job.namespace_, name, std::move(options));
     if (removed) co_return BatchJob::kEnds;
-    // Gone since, or another by now: whoever asks again is told.
+    // Gone since, or another one by now: the next call finds out.
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return BatchJob::kEnds;
     co_return std::move(removed.error());

@@ -8,7 +8,7 @@
 namespace muster::operators {
 namespace {
 
-/// From the operator that was here before: its pods are adopted once nobody controls them.
+/// Takes over from an earlier operator: its pods are adopted once they have no controller.
 Task<void> take_over(std::shared_ptr<WriteContext> context, SlotId slot) {
     const std::string batch_job = context->name_of(slot);
     auto stands = co_await end_batch_job(context->client, *context->record, batch_job,
@@ -28,7 +28,8 @@ Task<void> take_over(std::shared_ptr<WriteContext> context, SlotId slot) {
             fmt::format("Took over the pods of Job {}, which an earlier operator made", batch_job));
 }
 
-/// Of that very object: another of its name has another uid, which the server does not change.
+/// Patches exactly this object: another of its name has another uid, which the server does not
+/// change.
 Task<Result<kube::Written>> patch_owner(std::shared_ptr<WriteContext> context,
                                         kube::ResourceType type, Claim claim, json::object owner) {
     json::object patch{
@@ -68,7 +69,7 @@ Task<void> release(std::shared_ptr<WriteContext> context, kube::ResourceType typ
                                   claim.name));
         co_return;
     }
-    // Gone, or another of its name by now.
+    // Gone, or another one of its name by now.
     const Code code = patched.error().code();
     if (code == Code::kNotFound || code == Code::kConflict || code == Code::kInvalid) co_return;
     context->fail_and_tell("release", claim.name, patched.error(), "FailedRelease" + type.kind,

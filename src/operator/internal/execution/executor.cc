@@ -18,7 +18,7 @@
 namespace muster::operators {
 namespace {
 
-/// How long a request's effect may take to show in the watch. Past it the request is made again,
+/// How long a request's effect may take to show in the watch. After that the request is made again,
 /// which is safe: it costs one answer "already exists" or "not found".
 constexpr Duration kPatience = std::chrono::seconds(30);
 
@@ -58,7 +58,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
 
     const bool tells_status = plan.status.has_value();
     std::vector<Write> writes = first_writes(context, plan);
-    // First of all: what is let go of is in nobody's way, or known to be.
+    // First of all: released objects are in no one's way, or known to be.
     if (plan.claims()) co_await claim(context, plan, tasks_, parallel_);
     context->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
     context->tell_created("Pod", context->created_pods);
@@ -75,7 +75,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
     co_return std::move(context->result);
 }
 
-/// The status, which is taken out of the plan, and all that is created.
+/// The status, which is taken out of the plan, and all creations.
 std::vector<Write> Executor::first_writes(const std::shared_ptr<WriteContext>& context,
                                           Plan& plan) {
     std::vector<Write> writes;
@@ -83,7 +83,8 @@ std::vector<Write> Executor::first_writes(const std::shared_ptr<WriteContext>& c
         writes.emplace_back([this, context, status = *std::move(plan.status)] {
             return write_status(context, status);
         });
-    // A replica's service goes next to its pod, so that the name resolves when the process starts.
+    // A replica's service is created next to its pod, so that the name resolves when the process
+    // starts.
     auto service = plan.create_services.begin();
     for (const PodCreation& creation : plan.create_pods) {
         writes.emplace_back([this, context, creation] { return create_pod(context, creation); });
@@ -123,7 +124,7 @@ Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube:
     if (written.has_value()) co_return Result<void>();
     if (written.error().code() != Code::kAlreadyExists) co_return std::move(written.error());
 
-    // Ours from an earlier try whose answer or watch event is still on the way, or somebody else's.
+    // Ours from an earlier try whose answer or watch event is still to come, or someone else's.
     auto existing = co_await context->client.get(type, ns, name);
     if (!existing.has_value()) {
         if (existing.error().code() == Code::kNotFound)
@@ -139,7 +140,7 @@ Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube:
                                     "delete it or rename the job",
                                     type.kind, ns, name, owner_text(metadata),
                                     record->kind->resource.kind, record->name));
-    // The operator sees objects by their labels, so it would wait for this one for ever.
+    // The operator finds objects by their labels, so it would wait for this one without end.
     const auto seen = project_service(**existing);
     if (!seen.has_value() || (*seen)->label_mismatch)
         co_return Error(Code::kAlreadyExists,
@@ -149,7 +150,7 @@ Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube:
     co_return Result<void>();
 }
 
-// Each is marked before it is sent: the watch may show its effect before the answer comes.
+// Each is recorded before it is sent: the watch may show its effect before the answer comes.
 
 Task<void> Executor::create_pod(std::shared_ptr<WriteContext> context, PodCreation creation) {
     table_.of(context->job_uid()).pod_create_sent(creation.slot, clock_.now() + kPatience);
@@ -177,8 +178,9 @@ Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<WriteContext> 
     co_return co_await create(context, kube::types::kPods, std::move(name), kube::encode(*pod));
 }
 
-/// A batch Job that was here before us and has no pod that we see, as while it waits to try again,
-/// would make one beside ours. Its pods go before it does, so that none of them is left unseen.
+/// A batch Job of an earlier operator without a pod that we see, as while it waits to try again,
+/// would make one beside ours. Its pods are deleted before it is, so that none of them is left
+/// unseen.
 Task<Result<void>> Executor::make_way(std::shared_ptr<WriteContext> context, SlotId slot) {
     if (!context->record->kind->replica_types[slot.type].had_batch_job) co_return Result<void>();
     const std::string name = context->name_of(slot);
@@ -224,7 +226,7 @@ Task<void> Executor::remove(std::shared_ptr<WriteContext> context, kube::Resourc
                       fmt::format("Deleted {}: {}", is_pod ? "pod" : "service", deletion.name));
         co_return;
     }
-    // Gone already, or replaced by another of the same name: the watch will say so.
+    // Gone already, or replaced by another of the same name: the watch will show it.
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
     table_.of(context->job_uid()).delete_failed(deletion.slot, deletion.uid);
@@ -232,8 +234,7 @@ Task<void> Executor::remove(std::shared_ptr<WriteContext> context, kube::Resourc
                            is_pod ? "FailedDeletePod" : "FailedDeleteService", "Error deleting");
 }
 
-/// The end of its TTL (upstream tells it with reasons that differ by kind; TFJob's is the one that
-/// says what happens).
+/// The end of its TTL (upstream's reasons for this event differ by kind; TFJob's is the clear one).
 Task<void> Executor::remove_job(std::shared_ptr<WriteContext> context) {
     const JobRecord& job = *context->record;
     kube::DeleteOptions options;
@@ -268,8 +269,7 @@ OwnedObjectPtr Executor::known(const WriteContext& context,
     return found;
 }
 
-/// False when one of them that pods need is not as it should be. Whatever is not, the job's next
-/// reconciliation tries again.
+/// False if one that pods need is not as it should be. The job's next reconciliation tries again.
 Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
                                           std::vector<IntegrationType> integrations) {
     const Dependents& dependents = table_.of(context->job_uid());
@@ -289,7 +289,7 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
         ensure_each(integration_object(*context->job, type, integrations_->priorities()),
                     is_pod_group(type));
     co_await run_writes(tasks_, std::move(writes), parallel_);
-    // Of several the same each time, so that the condition that tells it does not change.
+    // Of several, always the same, so that the condition that names it does not change.
     if (!context->obstructions.empty())
         table_.of(context->job_uid()).obstructed(*context->obstructions.begin());
     if (context->owned_objects_ensured)
@@ -349,7 +349,7 @@ Task<void> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::J
     auto written = co_await context->client.update(resource, job.namespace_, job.name,
                                                    std::move(body), "status");
     if (!written.has_value()) {
-        // Gone while we worked: the next look finds no job.
+        // Deleted while we worked: the next reconciliation finds no job.
         if (written.error().code() == Code::kNotFound) co_return;
         context->fail("write status", job.name, written.error());
         co_return;

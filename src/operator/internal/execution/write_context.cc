@@ -8,7 +8,7 @@
 namespace muster::operators {
 namespace {
 
-/// So many creations of an execution have an event each.
+/// Up to this many creations of an execution have an event each.
 constexpr std::size_t kToldOneByOne = 8;
 
 }  // namespace

@@ -5,8 +5,8 @@
 namespace muster::operators::autoscaler {
 namespace {
 
-/// As the API server keeps it, which drops what is null and rewrites quantities: else it would
-/// never be what is wanted.
+/// In the form in which the API server stores it: without nulls and with quantities rewritten.
+/// Otherwise it would never equal the wanted one.
 json::value as_kept(const json::value& written, std::string_view key = {}) {
     if ((key == "value" || key == "averageValue") && !written.is_object())
         if (const auto quantity = kube::Quantity::parse(written))
@@ -20,7 +20,7 @@ json::value as_kept(const json::value& written, std::string_view key = {}) {
     if (fields == nullptr) return written;
     json::object kept;
     for (const auto& [name, value] : *fields) {
-        // What is below is a map of the user's own keys.
+        // Everything below is a map of the user's own keys.
         const bool is_map = name == "matchLabels";
         if (!value.is_null()) kept[name] = is_map ? value : as_kept(value, name);
     }
@@ -40,7 +40,7 @@ jobs::OwnedObject autoscaler(const jobs::Job& job, const jobs::Elasticity& elast
                       {"minReplicas", elasticity.min_replicas},
                       {"maxReplicas", elasticity.max_replicas}};
     std::vector<std::string> kept{"spec.scaleTargetRef", "spec.minReplicas", "spec.maxReplicas"};
-    // Without any the API server fills in its own: processor time.
+    // Without any, the API server sets its own default: CPU use.
     if (elasticity.metrics && !elasticity.metrics->empty()) {
         json::array& metrics = spec["metrics"].emplace_array();
         for (const json::value& metric : *elasticity.metrics) metrics.push_back(as_kept(metric));

@@ -12,7 +12,7 @@ namespace {
 struct Candidates {
     const std::string* type;
     const jobs::ReplicaSpec* spec;
-    std::size_t place;  ///< in the kind's order
+    std::size_t place;  ///< index in the kind's order
 };
 
 std::vector<Candidates> candidates(const jobs::Job& job) {

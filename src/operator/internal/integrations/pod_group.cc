@@ -15,7 +15,7 @@ jobs::OwnedObject pod_group(const jobs::Job& job, kube::ResourceType type,
                             .content = {{"spec", std::move(spec)}},
                             .kept = {"spec.minMember", "spec.minResources"},
                             .annotations = job.metadata.annotations};
-    // The job's manifest, which would be taken for the PodGroup's.
+    // The job's manifest, which would be mistaken for the PodGroup's.
     group.annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
     return group;
 }

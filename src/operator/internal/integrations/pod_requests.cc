@@ -27,7 +27,7 @@ Amounts requests_of(const kube::Container& container) {
     return amounts;
 }
 
-/// Only these can be asked for by the pod as a whole.
+/// Only these can be requested by the pod as a whole.
 bool may_be_of_the_pod(std::string_view resource) {
     return resource == "cpu" || resource == "memory" || resource.starts_with("hugepages-");
 }
@@ -37,7 +37,7 @@ void apply_pod_level(const json::object& rest, Amounts& amounts) {
     if (resources == nullptr || !resources->is_object()) return;
     for (const auto& [name, quantity] : read(resources->get_object(), "requests"))
         if (may_be_of_the_pod(name)) amounts[name] = quantity;
-    // As the API server fills them in: where no container asks for anything of the kind.
+    // As the API server fills them in: if no container requests the resource.
     for (const auto& [name, quantity] : read(resources->get_object(), "limits"))
         if (may_be_of_the_pod(name)) amounts.try_emplace(name, quantity);
 }

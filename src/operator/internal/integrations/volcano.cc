@@ -18,7 +18,7 @@ std::string queue_of(const jobs::Job& job) {
     return "default";
 }
 
-/// Where the policy names none, that of the first template that does, as the mpi-operator has it.
+/// If the policy names none, that of the first template that does, as in the mpi-operator.
 std::string priority_class_of(const jobs::Job& job) {
     const auto& policy = job.run_policy.scheduling_policy;
     if (policy && !policy->priority_class.empty()) return policy->priority_class;
@@ -41,7 +41,7 @@ jobs::OwnedObject pod_group(const jobs::Job& job, const Priorities& priorities) 
     if (const std::string priority = priority_class_of(job); !priority.empty())
         spec["priorityClassName"] = priority;
     group.kept.emplace_back("spec.priorityClassName");
-    // An administrator, or Volcano itself, may move a gang into another queue.
+    // An administrator, or Volcano itself, may move a gang to another queue.
     group.made_once = {"spec.queue"};
     return group;
 }

@@ -26,7 +26,7 @@ void label(kube::Pod& pod, const std::string (&names)[N], const std::string& val
     for (const std::string& name : names) pod.metadata.labels[name] = value;
 }
 
-/// What the place that YuniKorn reserves for a pod must have in common with it.
+/// What the placeholder that YuniKorn reserves for a pod must have in common with it.
 json::object task_group(const jobs::Job& job, const GangMembers& members) {
     const kube::PodSpec& spec = job.replica(members.type)->template_.spec;
     json::object group{{"name", lower_case(members.type)},
@@ -46,7 +46,7 @@ json::object task_group(const jobs::Job& job, const GangMembers& members) {
 
 void mark(const jobs::Job& job, const jobs::ReplicaId& replica, const Priorities& priorities,
           kube::Pod& pod) {
-    // Not the name alone: YuniKorn remembers applications that have ended.
+    // Not only the name: YuniKorn remembers applications that have ended.
     label(pod, kApplication,
           fmt::format("{}-{}", lower_case(job.kind->resource.kind), job.metadata.uid));
     const auto& policy = job.run_policy.scheduling_policy;

@@ -19,8 +19,8 @@ bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallT
 
     auto same_type = std::ranges::find(all, next.type, &jobs::JobCondition::type);
     if (same_type != all.end()) {
-        // What is in the way may change while something is; the others keep their first message,
-        // as upstream's do.
+        // The reason for being blocked may change; the others keep their first message, as
+        // upstream's do.
         const bool told =
             change.type != conditions::kBlocked || same_type->message == change.message;
         if (same_type->status == wanted && same_type->reason == change.reason && told) return false;

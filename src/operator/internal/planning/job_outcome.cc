@@ -97,8 +97,8 @@ JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
     return JobOutcome::kNewGeneration;
 }
 
-/// Whether replicas of this type that failed for good are the end of the job. Where they are
-/// forgiven, only once there is nobody left who could succeed.
+/// Whether the final failure of replicas of this type ends the job. If failures are forgiven, only
+/// once no replica is left that could succeed.
 bool is_final(const ReplicaTypeState& state, const jobs::SuccessPolicy& success_policy) {
     if (state.totals.lost == 0) return false;
     if (!success_policy.forgives(state.facts.type)) return true;
@@ -108,8 +108,8 @@ bool is_final(const ReplicaTypeState& state, const jobs::SuccessPolicy& success_
 
 }  // namespace
 
-/// The replicas that decide come first: when they are done, nothing else matters any more. A final
-/// failure outranks a limit, a limit a restart, and a restart that the job runs.
+/// The deciding replicas come first: when they are done, nothing else matters any more. A final
+/// failure outranks a limit, a limit a restart, and a restart outranks that the job is running.
 JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
                     Draft& draft, std::optional<WallTime>& requeue_at) {
     const JobRecord& job = draft.job;

@@ -10,7 +10,7 @@
 namespace muster::operators {
 namespace {
 
-/// Later than any clock shows when the sum is.
+/// If the sum overflows, a time later than any clock shows.
 std::optional<WallTime> later(const std::string& time, std::int64_t seconds) {
     const std::optional<WallTime> from = kube::parse_time(time);
     if (!from) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<WallTime> deadline_of(const JobFacts& facts, const jobs::JobStatus
 std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& status) {
     if (!facts.ttl_seconds || facts.suspend || !status.finished()) return std::nullopt;
     if (!status.completion_time.empty()) return later(status.completion_time, *facts.ttl_seconds);
-    // Upstream leaves such jobs behind.
+    // Upstream never deletes such jobs.
     const auto end = std::ranges::find_if(status.conditions, [](const jobs::JobCondition& one) {
         return one.status == "True" &&
                (one.type == conditions::kSucceeded || one.type == conditions::kFailed);
@@ -60,7 +60,7 @@ std::chrono::seconds pause_before_restart(std::int32_t in_a_row) {
 
 std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now) {
     const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
-    // The clock was set back: nobody knows how long it has been.
+    // The clock was set back: it is unknown how long it has been.
     if (!last || now < *last) return std::nullopt;
     const WallTime end = *last + pause_before_restart(status.restarts_in_a_row.value_or(0));
     if (now >= end) return std::nullopt;

@@ -12,7 +12,7 @@ std::string text_of(const Cause& cause) {
     return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
 }
 
-/// Upstream's reason where it has an event of the kind.
+/// Upstream's reason if it has such an event.
 std::string reason_of(const Cause& warning) {
     if (warning.field.ends_with(".template.spec.restartPolicy"))
         return "SetPodTemplateRestartPolicy";

@@ -12,7 +12,7 @@
 namespace muster::operators {
 namespace {
 
-/// So often a reconciliation that takes long is asked whether another would do better.
+/// How long a reconciliation runs before it checks whether another one would be better.
 constexpr Duration kLongReconcile = std::chrono::milliseconds(50);
 
 bool is_left_alone(const JobRecord& job) { return job.deleting || job.managed_elsewhere; }
@@ -79,14 +79,14 @@ Task<bool> JobReconciler::carry_out(Turn turn) {
         until != Instant::max())
         controller_.requeue_at(turn.key, until);
     const bool rest_now = done.cut || (more && (done.complete || done.made_any));
-    // What a finished job needs follows from the status that says so.
+    // What a finished job needs follows from its new status.
     if (rest_now || turn.status_later || (finishes && done.status_written))
         controller_.add(turn.key);
     co_return done.complete;
 }
 
-/// Whether a reconciliation of `job` that will have told `told` ends before all is done: the job is
-/// another by now, it has reached something that nobody should learn late, or others wait.
+/// Whether a reconciliation of `job` that will have reported `told` ends before everything is done:
+/// the job has changed, it has reached something that must not be reported late, or others wait.
 bool JobReconciler::should_end(const std::string& key, const JobRecord& job,
                                const jobs::JobStatus& told, Instant& look_at) {
     const JobPtr now = caches_.current(job);
@@ -111,7 +111,7 @@ jobs::JobStatus JobReconciler::known_status(const std::string& key, const JobRec
 
 // --- plans
 
-/// Also moves `version` to the revision that the plan's status builds upon.
+/// Also moves `version` to the revision on which the plan's status is based.
 Plan JobReconciler::make_plan(const std::string& key, const JobRecord& job, std::string& version) {
     const jobs::JobStatus status = known_status(key, job);
     if (const PendingStatusWrite* ours = pending_.find(key)) version = ours->version;
@@ -123,7 +123,7 @@ Plan JobReconciler::make_plan(const std::string& key, const JobRecord& job, std:
     }
     Plan invalid = plan_invalid(job, status, *job.problem, clock_.wall_now());
     if (!invalid.status && !invalid.events.empty()) {
-        // An edit that is not in effect is told once and not at every event of its pods.
+        // An edit that is not in effect is reported once and not at every event of its pods.
         auto [warned, first] = warned_edits_.try_emplace(key, job.generation);
         if (!first && warned->second == job.generation) invalid.events.clear();
         warned->second = job.generation;
@@ -147,7 +147,7 @@ Plan JobReconciler::plan_and_check(const std::string& key, const JobRecord& job,
     return made;
 }
 
-// --- what became of them
+// --- their results
 
 JobReconciler::NewStatus JobReconciler::new_status(const Turn& turn) const {
     if (!turn.plan.status) return {};
@@ -189,7 +189,7 @@ void JobReconciler::tell_observer(const std::string& key, const JobRecord& job,
     }
 }
 
-// --- what the caches tell
+// --- changes of the caches
 
 void JobReconciler::job_changed(const std::string& key, const JobPtr* before, const JobPtr* after) {
     if (before != nullptr && (after == nullptr || (*after)->uid != (*before)->uid)) forget(key);
@@ -197,7 +197,7 @@ void JobReconciler::job_changed(const std::string& key, const JobPtr* before, co
     if (options_.observer != nullptr && is_new && caches_.filled())
         seen_new_.emplace(key, clock_.now());
     if (after != nullptr) pending_.shown(key, (*after)->resource_version);
-    // Pods of new jobs go before news of old ones.
+    // Pods of new jobs come before changes of old ones.
     if (is_new)
         controller_.add_first(key);
     else

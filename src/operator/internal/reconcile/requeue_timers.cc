@@ -21,8 +21,8 @@ void RequeueTimers::set(const std::string& key, std::optional<WallTime> when) {
     arm();
 }
 
-/// A sleeper for an earlier time than any other sleeps until; those that find nothing due when they
-/// wake only arm the next.
+/// Starts a sleeper if the time is earlier than all present ones; a sleeper that finds nothing due
+/// when it wakes only starts the next.
 void RequeueTimers::arm() {
     if (by_time_.empty()) return;
     const WallTime first = by_time_.begin()->first;

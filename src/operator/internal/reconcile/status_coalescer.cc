@@ -3,7 +3,8 @@
 namespace muster::operators {
 namespace {
 
-/// The first status of a job waits for so many creations, and is written beside more.
+/// The first status of a job waits for up to this many creations, and is written in parallel to
+/// more.
 constexpr std::size_t kFewCreations = 32;
 
 }  // namespace

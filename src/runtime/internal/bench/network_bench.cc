@@ -45,8 +45,8 @@ void connect_to(const UniqueFd& socket, std::uint32_t address, std::uint16_t por
         die(std::string("connecting to a pod: ") + std::strerror(errno));
 }
 
-/// Between cores a round trip is mostly the time to wake the other one, and it is chance which of
-/// the two it is; on one core it is the cost of the way.
+/// Between cores a round trip is mostly the time to wake the other one, and it depends on chance
+/// which two are used; on one core it is the cost of the path.
 void stay_on(std::size_t cores) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -54,8 +54,8 @@ void stay_on(std::size_t cores) {
     ::sched_setaffinity(0, sizeof set, &set);
 }
 
-/// A process that sends back what comes; only `bulk` bytes of it are answered, by one, when that
-/// many have come.
+/// A process that sends back what it receives; `bulk` bytes are answered by only one, once all have
+/// arrived.
 class Echo {
   public:
     explicit Echo(UniqueFd listener) : listener_(std::move(listener)), process_(::fork()) {
@@ -116,7 +116,7 @@ double round_trip(const UniqueFd& socket) {
     return times[times.size() / 2];
 }
 
-/// Bytes a second of one stream.
+/// Bytes per second of one stream.
 double bandwidth(const UniqueFd& socket) {
     stay_on(CPU_SETSIZE);
     constexpr std::size_t kBulk = std::size_t{1} << 30;
@@ -137,7 +137,7 @@ double bandwidth(const UniqueFd& socket) {
 
 }  // namespace
 
-/// Each pod connects to the one before it as soon as it runs; all stay.
+/// Each pod connects to the one before it as soon as it runs; all connections stay.
 void first_connect(int count) {
     PodWorld world;
     UniqueFd before;
@@ -156,14 +156,14 @@ void first_connect(int count) {
         listen_at(listeners.back(), kPort);
     }
     report("longest", longest);
-    // And once more, from the first to each: all are still there.
+    // And once more, from the first to each: all still exist.
     for (std::size_t i = 1; i < world.pods.size(); ++i)
         connect_to(socket_in(world.pods.front()), world.pods[i].address, kPort);
     listeners.clear();
     report("end", timed([&] { world.end(); }).count());
 }
 
-/// Between two pods and over loopback, in turns: a machine's speed drifts.
+/// Between two pods and over loopback, alternating: a machine's speed drifts.
 void network(int rounds) {
     PodWorld world;
     world.start(2, {});

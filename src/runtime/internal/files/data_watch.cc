@@ -18,7 +18,7 @@ DataWatch::Objects::Objects(kube::Client& client, Clock& clock, Rng& rng, kube::
     : revisions(client, clock, rng, std::move(type), {}, revision_of) {
     revisions.on_change(
         [this](const std::string& key, const std::string* before, const std::string* after) {
-            // The first list tells what there is already.
+            // The first list shows what exists already.
             if (!revisions.has_synced()) return;
             if (before != nullptr && after != nullptr && *before == *after) return;
             const auto [begin, end] = followers.equal_range(key);

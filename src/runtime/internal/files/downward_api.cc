@@ -6,7 +6,7 @@ namespace muster::runtime {
 
 namespace {
 
-/// `metadata.labels['k']` -> k; nullopt when the path is not of that form.
+/// `metadata.labels['k']` -> k; nullopt if the path does not have that form.
 std::optional<std::string> subscript(std::string_view path, std::string_view field) {
     if (!path.starts_with(field)) return std::nullopt;
     path.remove_prefix(field.size());

@@ -44,10 +44,10 @@ struct Tail {
     bool last = true;
 };
 
-/// Where in the file the tail begins, 0 when it begins before. Walks back from the end, so that the
+/// Where in the file the tail begins; 0 if it begins before. Walks back from the end, so that the
 /// tail of a huge file costs little.
 Result<off_t> tail_offset(const OpenFile& file, Tail& tail) {
-    std::string text;  // the file from `begin` on, as far as it is not dealt with yet
+    std::string text;  // the file from `begin` on, as far as it is not handled yet
     off_t begin = file.size;
     for (;;) {
         const std::size_t line_end = text.ends_with('\n') ? text.size() - 1 : text.size();
@@ -89,7 +89,7 @@ class LogReader final : public kube::TextStream {
     Task<Result<std::optional<std::string>>> read() override {
         for (;;) {
             if (left_ && *left_ <= 0) co_return std::nullopt;
-            // Looked at before the file, so that nothing written before the end is missed.
+            // Checked before the file, so that nothing written before the end is missed.
             const bool finished = log_->finished();
             CO_TRY(const bool more, fill());
             std::string text = take_lines();
@@ -108,13 +108,13 @@ class LogReader final : public kube::TextStream {
     }
 
   private:
-    /// True when something was read, or another file begun.
+    /// True if something was read, or another file begun.
     Result<bool> fill() {
         TRY(const bool some, read_chunk());
         if (some) return true;
         TRY(auto next, next_file());
         if (!next) return false;
-        // What was written between our last look and the file's end.
+        // What was written between our last read and the file's end.
         TRY(const bool rest, read_chunk());
         if (rest) return true;
         file_ = *std::move(next);
@@ -132,14 +132,14 @@ class LogReader final : public kube::TextStream {
     }
 
     /// The file that was begun after ours, if there is one. Files may be renamed to a greater age
-    /// while we look, never to a lesser one: so going up, ours is met, and the one before it in our
-    /// walk is its successor.
+    /// while we look, never to a lesser one: so walking upwards we meet ours, and the one before it
+    /// in our walk is its successor.
     Result<std::optional<OpenFile>> next_file() {
         std::optional<OpenFile> newer;
         for (std::uint32_t age = 0;; ++age) {
             TRY(auto file, open_file(*log_, age));
             if (!file) {
-                // For a moment there is no newest file, while one takes its place.
+                // For a moment there is no newest file, while one is replaced.
                 if (age == 0) continue;
                 if (newer) gap_ = true;
                 return newer;

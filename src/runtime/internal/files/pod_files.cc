@@ -23,7 +23,7 @@ std::string hostname_of(const kube::Pod& pod) {
     return name;
 }
 
-/// None of the three has the character between them.
+/// None of the three parts contains the separator.
 std::optional<PodName> pod_of_directory(std::string_view directory_name) {
     PodName pod;
     pod.namespace_ = take_field(directory_name, '_');

@@ -29,7 +29,7 @@ struct DownwardFile {
 };
 BOOST_DESCRIBE_STRUCT(DownwardFile, (), (path, field_ref, resource_field_ref, mode))
 
-/// Of a volume, and of a source of a projected one.
+/// For a volume, and for a source of a projected one.
 struct DownwardSource {
     std::vector<DownwardFile> items;
     std::optional<std::int32_t> default_mode;
@@ -74,7 +74,7 @@ Result<void> write_file(const fs::path& path, const VolumeFile& of) {
     return {};
 }
 
-/// The files of a ConfigMap or a Secret; none if it is optional and not there.
+/// The files of a ConfigMap or a Secret; none if it is optional and missing.
 Result<VolumeFiles> files_of(const std::string& name, const std::vector<kube::KeyToPath>& items,
                              std::uint32_t mode, bool optional, const KeyValueObjects& objects,
                              std::string_view what) {
@@ -266,7 +266,7 @@ Result<std::optional<VolumeFiles>> files_of_volume(const kube::Volume& volume,
     for (const json::object& source : projected_sources(volume)) {
         TRY(VolumeFiles more,
             projected_files(source, mode_or_default(projected.default_mode), input, tokens));
-        // Of two files with one path the later source has it.
+        // If two files have the same path, the later source wins.
         for (auto& [path, file] : more) files[path] = std::move(file);
     }
     return std::optional(std::move(files));
@@ -277,7 +277,7 @@ Result<void> write_atomically(const fs::path& directory, const VolumeFiles& file
     std::error_code error;
     const std::string before = fs::read_symlink(link, error).string();
     const std::string version = before == "..1" ? "..2" : "..1";
-    // What a write that failed half-way has left.
+    // Left by a write that failed half-way.
     fs::remove_all(directory / version, error);
     if (!error) fs::create_directory(directory / version, error);
     if (!error) fs::permissions(directory / version, fs::perms(0755), error);

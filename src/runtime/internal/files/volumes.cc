@@ -17,7 +17,7 @@ namespace {
 Result<void> make_directory(const fs::path& path, mode_t mode) {
     if (::mkdir(path.c_str(), 0755) < 0 && errno != EEXIST)
         return system_error("making the directory " + path.string(), errno);
-    // Past the umask.
+    // Regardless of the umask.
     if (::chmod(path.c_str(), mode) < 0)
         return system_error("setting the mode of " + path.string(), errno);
     return {};
@@ -59,7 +59,7 @@ Result<void> check_host_path(const kube::HostPathVolumeSource& source) {
     return {};
 }
 
-/// Gives what is below `path` to the group, as a kubelet does (upstream: pkg/volume,
+/// Gives everything below `path` to the group, as a kubelet does (upstream: pkg/volume,
 /// SetVolumeOwnership).
 Result<void> give_to_group(const fs::path& path, gid_t group, bool read_only) {
     struct stat info{};
@@ -84,7 +84,7 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
                                       const fs::path& path, const VolumeOptions& options,
                                       ReadyVolumes& ready) {
     const ReadyVolume volume{.path = path, .owned = true};
-    // What the pod has made of it stays.
+    // The pod's changes to it are kept.
     if (options.in_use) return volume;
     TRY_VOID(make_directory(path, 0777));
     if (source.medium == "Memory" && options.tmpfs) {
@@ -104,7 +104,7 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
     return volume;
 }
 
-/// Nullopt where the volume has no files.
+/// Nullopt if the volume has no files.
 Result<std::optional<ReadyVolume>> write_files(const kube::Volume& volume,
                                                const EnvironmentInput& input, const fs::path& path,
                                                const VolumeOptions& options) {
@@ -136,7 +136,7 @@ Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const Environment
                              std::string(volume.rest.begin()->key())));
 }
 
-/// The path inside the volume that is mounted; empty: the whole of it.
+/// The mounted path inside the volume; empty for the whole volume.
 Result<std::string> sub_path_of(const kube::VolumeMount& mount,
                                 const std::vector<std::string>& environment) {
     std::string path = mount.sub_path;

@@ -307,7 +307,7 @@ void ContainerMachine::take_over(const RecoveredContainer& recovered, PodTime no
     if (recovered.state == Recovered::kNone || is_accounted_for(record(), recovered))
         return recover_ended(now);
 
-    // Its number says how often it was restarted, whatever the last status had time to tell.
+    // Its number says how often it was restarted, even if the last status did not get that far.
     const bool same =
         record().state == State::kRunning && record().container_id == recovered.container_id;
     const auto before = static_cast<int>(recovered.launch) - 1;
@@ -319,7 +319,7 @@ void ContainerMachine::take_over(const RecoveredContainer& recovered, PodTime no
     ++instance_;
     record().busy = true;
     if (recovered.state == Recovered::kStarting || recovered.state == Recovered::kFailed) {
-        // As it was before: the start is counted when it is told.
+        // As before: the start is counted when it is reported.
         record().state = State::kWaiting;
         record().waiting_reason = "ContainerCreating";
         record().restarts = std::max(before - 1, 0);
@@ -331,8 +331,8 @@ void ContainerMachine::take_over(const RecoveredContainer& recovered, PodTime no
     }
     record().restarts = before;
     record().container_id = recovered.container_id;
-    // What may start after it need not wait for its startup probe again. No postStart hook: it has
-    // begun, and nothing tells how far it came.
+    // What may start after it need not wait for its startup probe again. There is no postStart
+    // hook: it had begun, and nothing tells how far it got.
     was_started_ |= record().started;
     begun_ = now.mono;
     begin_running();

@@ -47,8 +47,7 @@ Result<std::uint16_t> read_port(const json::object& fields, const kube::Containe
     return static_cast<std::uint16_t>(port);
 }
 
-/// Empty for the pod itself. Names are not looked up: what is asked is a pod, and it has an
-/// address.
+/// Empty for the pod itself. Names are not looked up: the target is a pod, and it has an address.
 Result<std::string> read_host(const json::object& fields, std::string_view where) {
     std::string host = text_of(fields, "host");
     in_addr address{};
@@ -88,7 +87,7 @@ Result<Handler> read_http(const json::object& fields, const kube::Container& con
         for (const json::value& header : headers->get_array())
             if (const json::object* entry = header.if_object(); entry != nullptr)
                 http.headers.emplace_back(text_of(*entry, "name"), text_of(*entry, "value"));
-    // What would end a line early would be a request of somebody else's making.
+    // Characters that end a line early would turn the rest into a request that someone else wrote.
     const auto breaks = [](const std::string& text) {
         return std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
     };

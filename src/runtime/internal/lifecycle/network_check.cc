@@ -23,7 +23,7 @@ constexpr std::size_t kMaxHeader = std::size_t{64} * 1024;
 
 CheckResult failure(std::string output) { return {.success = false, .output = std::move(output)}; }
 
-/// Throws operation_aborted when the check is cancelled, as every operation does.
+/// Throws operation_aborted if the check is cancelled, as every operation does.
 void rethrow_cancelled(const boost::system::error_code& error) {
     if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
 }

@@ -10,7 +10,7 @@
 
 namespace muster::runtime {
 
-/// One that was sent; destroying it before its end kills it.
+/// A command that was sent; destroying it before its end kills it.
 class PodExecs::Command {
   public:
     Command(PodExecs& owner, PodSandbox& sandbox, pod_init::ExecStart start)
@@ -31,7 +31,7 @@ class PodExecs::Command {
     Result<void> attach(std::span<const int> streams) {
         return sent(sandbox_->attach(start_, streams));
     }
-    /// Fails only when the sandbox ends, which ends this, too.
+    /// Fails only if the sandbox ends, which ends this too.
     void end_input() {
         if (sandbox_ != nullptr) (void)sandbox_->end_input(start_).has_value();
     }
@@ -78,7 +78,7 @@ class PodExecs::Session final : public kube::CommandSession, public Command {
 
     Result<void> attach_to_program(kube::CommandOptions options) {
         attached_ = true;
-        options.input = false;  // it is not ours to make
+        options.input = false;  // it is not ours to create
         TRY(const auto theirs, streams_.open_pipes(options));
         streams_.await_input();
         const std::array<int, 3> fds{theirs[0].get(), theirs[1].get(), theirs[2].get()};
@@ -110,7 +110,7 @@ class PodExecs::Session final : public kube::CommandSession, public Command {
 
   protected:
     void ended(int wait_status, std::string text) override {
-        // How a container ended is told by its pod's status.
+        // The pod's status says how a container ended.
         const bool container_ended = attached_ && WIFSIGNALED(wait_status);
         end_ = container_ended ? 0 : end_of_command(wait_status, std::move(text));
         streams_.finish();

@@ -77,7 +77,7 @@ PodActions PodMachine::take_over(const kube::PodStatus& earlier,
 
 void PodMachine::recover_facts_from(const kube::PodStatus& earlier, Now now) {
     recover_facts(facts_, earlier);
-    // Its time ran on meanwhile.
+    // Its time continued meanwhile.
     const Duration before = std::max(now.wall - facts_.start_time, Duration::zero());
     accepted_ = now.mono - before;
     if (active_until_) *active_until_ -= before;
@@ -122,7 +122,7 @@ void PodMachine::repeat_init_containers() {
 PodActions PodMachine::container_started(std::size_t index, std::string container_id, Now now) {
     PodActions actions;
     containers_[index].started(std::move(container_id), now, actions);
-    // It started while the pod was being ended: its SIGTERM was still owed.
+    // It started while the pod was being ended, so it has yet to get its SIGTERM.
     if (facts_.ending) containers_[index].begin_stop(end_by_, now, actions);
     return advance(now, std::move(actions));
 }
@@ -238,7 +238,8 @@ void PodMachine::advance_containers(Now now, PodActions& actions) {
     for (std::size_t i = 0; i < containers_.size(); ++i) {
         containers_[i].advance(now, actions);
         const ContainerRecord& record = facts_.containers[i];
-        // One init container after the other, each to its success, or to its start for sidecars.
+        // One init container after the other, each until its success, or until its start for
+        // sidecars.
         if (record.sidecar && !containers_[i].was_started()) return;
         if (record.init && !record.sidecar && !succeeded(record)) return;
         // Containers start one after the other too, as a postStart hook may count on it.
@@ -247,7 +248,7 @@ void PodMachine::advance_containers(Now now, PodActions& actions) {
 }
 
 void PodMachine::advance_end(Now now, PodActions& actions) {
-    // From the last to the first: what a container may need is there as long as it runs.
+    // From the last to the first: what a container may need exists as long as it runs.
     for (std::size_t i = containers_.size(); i-- > 0;) {
         ContainerMachine& container = containers_[i];
         if (!container.busy()) continue;

@@ -25,7 +25,7 @@ kube::ContainerStateTerminated terminated_state(const Termination& end) {
     return state;
 }
 
-/// Each container has its share of what the messages of a pod may take.
+/// Gives each container its share of the limit for a pod's messages.
 void shorten_messages(kube::PodStatus& status) {
     const std::size_t containers =
         status.init_container_statuses.size() + status.container_statuses.size();
@@ -41,7 +41,7 @@ kube::ContainerStatus container_status(const ContainerRecord& record) {
     kube::ContainerStatus status;
     status.name = record.name;
     status.image = record.image;
-    // Nothing is pulled, so the name is all that is known of it. Clients demand the field.
+    // Nothing is pulled, so only its name is known. Clients require the field.
     status.image_id = record.image;
     status.container_id = record.container_id;
     status.restart_count = record.restarts;
@@ -66,7 +66,7 @@ kube::ContainerStatus container_status(const ContainerRecord& record) {
     return status;
 }
 
-/// At least once.
+/// It has started at least once.
 bool has_started(const ContainerRecord& record) {
     return record.started || record.last || record.terminated;
 }
@@ -153,7 +153,7 @@ std::string pod_phase(const PodFacts& facts) {
         }
     }
     if (facts.ending && std::ranges::none_of(facts.containers, &ContainerRecord::busy)) {
-        // Deleted before it was done: what never ran did not succeed.
+        // Deleted before it was done: a container that never ran did not succeed.
         return facts.failed_reason.empty() && initialized && all_good ? "Succeeded" : "Failed";
     }
     return waiting > 0 || (!initialized && begun == 0) ? "Pending" : "Running";

@@ -22,10 +22,10 @@ constexpr std::size_t kMaxLogLines = 80;
 /// Holds 80 lines of ordinary length, and any text of 2048 bytes.
 constexpr std::size_t kLogBytes = 4 * pod_init::CriEncoder::kPiece;
 
-/// The last bytes of a regular file. errno tells why nothing came.
+/// The last bytes of a regular file. On failure errno tells why.
 std::string tail_of(const std::filesystem::path& path, std::size_t most, bool& failed) {
     failed = true;
-    // A pipe in its place would be waited for.
+    // Opening a pipe instead must not block.
     UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info{};
     if (!file || ::fstat(file.get(), &info) < 0) return {};
@@ -45,7 +45,7 @@ std::string tail_of_log(const std::filesystem::path& path) {
     std::string text;
     for (std::string_view left = file; !left.empty();) {
         const std::size_t end = left.find('\n');
-        // The first may be cut; then it is not a CRI line, or one that begins late.
+        // The first may be cut; then it is not a CRI line, or one without its beginning.
         if (const auto line = pod_init::parse_cri_line(left.substr(0, end))) {
             text += line->text;
             if (line->full) text += '\n';

@@ -22,8 +22,8 @@ Result<std::optional<kube::Quantity>> amount(const kube::ResourceList& list,
     return std::optional(quantity);
 }
 
-/// Without a request the kernel's default stays, so that the pod has its turn like any program of
-/// this machine; a kubelet's least share would let all of those go first.
+/// Without a request the kernel's default stays, so that the pod gets its turn like any program of
+/// this machine; a kubelet's minimum share would let all of those go first.
 void add_weight(std::vector<CgroupSetting>& settings, std::int64_t milli, CgroupVersion version) {
     if (milli == 0) return;
     const std::int64_t shares = std::clamp(milli * kSharesPerCpu / 1000, kMinShares, kMaxShares);
@@ -42,7 +42,7 @@ Result<ContainerLimits> limits_of(const kube::Container& container) {
     TRY(const auto cpu, amount(resources.limits, "cpu"));
     TRY(const auto request, amount(resources.requests, "cpu"));
     ContainerLimits limits;
-    // Zero is "none", as a kubelet has it.
+    // Zero means none, as in a kubelet.
     if (memory && !memory->is_zero()) limits.memory_bytes = memory->ceil_units();
     if (cpu && !cpu->is_zero()) limits.cpu_milli = cpu->ceil_milli();
     limits.cpu_request_milli = request ? request->ceil_milli() : limits.cpu_milli.value_or(0);
@@ -57,12 +57,13 @@ std::vector<CgroupSetting> container_settings(const ContainerLimits& limits,
         const std::string bytes = std::to_string(*limits.memory_bytes);
         if (v1) {
             settings.push_back({Controller::kMemory, "memory.limit_in_bytes", bytes});
-            // Memory and swap together: no swap. It may not be below the other, so it comes second.
+            // Memory and swap together: no swap. It may not be below the memory limit, so it comes
+            // second.
             settings.push_back({Controller::kMemory, "memory.memsw.limit_in_bytes", bytes, false});
         } else {
             settings.push_back({Controller::kMemory, "memory.max", bytes});
             settings.push_back({Controller::kMemory, "memory.swap.max", "0", false});
-            // Half a container is of no use to anybody.
+            // Half a container is of no use.
             settings.push_back({Controller::kMemory, "memory.oom.group", "1", false});
         }
     }

@@ -27,8 +27,8 @@ std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
     return pids;
 }
 
-/// By pidfd, so that a number that was given to another process meanwhile does no harm: the
-/// process is looked for in the group again once the descriptor is open.
+/// By pidfd, so that a number that was reused meanwhile does no harm: the process is looked up in
+/// the group again once the descriptor is open.
 void kill_and_wait(CgroupFiles& files, const std::string& group, pid_t pid) {
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process) return;
@@ -43,7 +43,7 @@ void kill_and_wait(CgroupFiles& files, const std::string& group, pid_t pid) {
 Result<void> kill_all(CgroupFiles& files, const std::string& group) {
     TRY(const std::vector<std::string> children, files.children(group));
     for (const std::string& child : children) TRY_VOID(kill_all(files, group + "/" + child));
-    // Where there is such a file, what is killed begets no more.
+    // If the file exists, killed processes can't fork any more.
     (void)files.write(group, "pids.max", "0").has_value();
     for (std::vector<pid_t> pids; !(pids = processes_of(files, group)).empty();)
         for (const pid_t pid : pids) kill_and_wait(files, group, pid);

@@ -175,7 +175,7 @@ bool Cgroups::enforces(Controller controller) const {
 
 Result<void> Cgroups::keep(Tree tree) {
     TRY(UniqueFd claim, files_->claim(tree.group));
-    // Together the pods are as much as all processors ask for, whatever else the machine does.
+    // Together the pods get the share of all processors, whatever else the machine does.
     TRY_VOID(set_up(tree, tree.group, pod_settings(cpus_ * 1000, pids_.node, tree.version), false));
     if (tree.version == CgroupVersion::kV2)
         TRY_VOID(files_->write(tree.group, kSubtree, switches(tree.controllers, '+')));
@@ -184,7 +184,7 @@ Result<void> Cgroups::keep(Tree tree) {
     return {};
 }
 
-/// Takes over a group that is left of a crash; another muster's, which `use` refuses, stays.
+/// Takes over a group left by a crash; one of another muster, which `use` refuses, stays.
 template <class Use>
 Result<void> Cgroups::with_group(const std::string& group, Use use) {
     auto made = files_->make(group);
@@ -208,8 +208,8 @@ void Cgroups::take_v2(const process::CgroupHierarchy& hierarchy, const std::stri
         if (!enforces(controller)) wanted.insert(controller);
     if (wanted.empty()) return;
     auto done = take_below(hierarchy.own, hierarchy, name, wanted);
-    // The root is the one group that may have both processes and limited groups; where our own may
-    // not, it may.
+    // The root is the only group that may have both processes and limited groups; it may where our
+    // own may not.
     if (!done && root && hierarchy.own != hierarchy.root)
         done = take_below(hierarchy.root, hierarchy, name, wanted);
     if (!done) problem_ = done.error().message();
@@ -239,7 +239,7 @@ Result<void> Cgroups::enable_below(const std::string& parent,
     const std::string plus = switches(missing, '+');
     auto done = files_->write(parent, kSubtree, plus);
     if (done || parent != hierarchy.own) return done;
-    // A group that limits those below it has no processes of its own: we move, if we are alone.
+    // A group that limits those below it can't have processes of its own: we move, if we are alone.
     const std::string aside = below(parent, name + kAside);
     auto moved = files_->make(aside);
     if (!moved && moved.error().code() != Code::kAlreadyExists) return done;
@@ -321,7 +321,7 @@ Result<void> Cgroups::remove() {
     for (const Move& move : moves_) {
         note(files_->write(move.from, kSubtree, switches(move.enabled, '-')));
         note(files_->write(move.from, kProcesses, "0"));
-        // And what we have started since.
+        // And processes that we have started since.
         auto others = files_->read(move.to, kProcesses);
         for (std::string_view left = others ? *others : std::string_view(); !left.empty();) {
             const std::string_view process = take_field(left, '\n');

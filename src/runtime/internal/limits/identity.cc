@@ -47,7 +47,7 @@ struct SecurityContext {
     std::string proc_mount;
     std::optional<Profile> seccomp_profile;
     std::optional<Profile> app_armor_profile;
-    json::object rest;  ///< seLinuxOptions, windowsOptions, and what is newer than this
+    json::object rest;  ///< seLinuxOptions, windowsOptions, and newer fields
 };
 BOOST_DESCRIBE_STRUCT(SecurityContext, (),
                       (run_as_user, run_as_group, run_as_non_root, supplemental_groups,
@@ -65,7 +65,7 @@ Result<SecurityContext> context_in(const json::object& rest) {
     return error.prefix("securityContext");
 }
 
-/// Profiles that confine are not applied; asking for none is honoured.
+/// Confining profiles are not applied; a request for none is honoured.
 void note_profiles(const SecurityContext& context, std::string_view prefix,
                    std::vector<std::string>& notes) {
     auto note = [&](const std::optional<Profile>& profile, const char* field) {
@@ -78,7 +78,7 @@ void note_profiles(const SecurityContext& context, std::string_view prefix,
         if (!value.is_null()) notes.push_back(fmt::format("{}.{}", prefix, std::string(key)));
 }
 
-/// Those that belong to a namespace of the pod (upstream: kubelet's pkg/kubelet/sysctl).
+/// Those of a namespace of the pod (upstream: kubelet's pkg/kubelet/sysctl).
 bool is_of_the_pod(std::string_view name) {
     constexpr std::array<std::string_view, 3> kPrefixes = {"kernel.shm", "kernel.msg",
                                                            "fs.mqueue."};
@@ -107,7 +107,8 @@ Result<pod_init::Capabilities> capabilities_in(const std::vector<std::string>& n
     return sum;
 }
 
-/// "ALL" comes first and single names after it, so that drop ALL and add one leaves the one.
+/// "ALL" is applied first and single names after it, so that dropping ALL and adding one leaves
+/// that one.
 Result<pod_init::Capabilities> capabilities_after(const AddedDropped& changes) {
     constexpr pod_init::Capabilities kAll = ~pod_init::Capabilities{0};
     TRY(const pod_init::Capabilities added, capabilities_in(changes.add));
@@ -120,7 +121,7 @@ Result<pod_init::Capabilities> capabilities_after(const AddedDropped& changes) {
     return set;
 }
 
-/// What a container's securityContext and its pod's come to together.
+/// The combined effect of a container's and its pod's securityContext.
 class ContainerSecurityPlan {
   public:
     ContainerSecurityPlan(const SecurityContext& of_pod, const SecurityContext& own,

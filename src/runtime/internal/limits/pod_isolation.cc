@@ -20,7 +20,7 @@ const kube::Container& PodIsolation::container(std::size_t index) const {
 std::vector<std::string> PodIsolation::not_honoured(bool namespaces) const {
     std::vector<std::string> fields;
     constexpr const char* kShared = "pods share this machine's files and network here";
-    // What is refused is told where it is refused.
+    // A refused field is reported where it is refused.
     if (const auto security = plan_pod_security(*pod_, node_.caller)) {
         fields = security->not_honoured;
         if (!namespaces && !security->sysctls.empty())
@@ -39,7 +39,7 @@ std::vector<std::string> PodIsolation::not_honoured(bool namespaces) const {
     }
     const std::vector<std::string> limits = limits_not_enforced(*pod_, node_.cgroups);
     for (std::size_t i = 0; i < limits.size(); ++i)
-        // The reason once, behind the last.
+        // The reason once, after the last.
         fields.push_back(i + 1 < limits.size()
                              ? limits[i]
                              : fmt::format("{} ({})", limits[i], node_.cgroups.obstacle()));

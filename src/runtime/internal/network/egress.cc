@@ -34,15 +34,15 @@ constexpr std::uint32_t kTapIndex = 2;                // the router's second lin
 constexpr std::uint32_t kRouterOutside = 0xA9FE0202;  // 169.254.2.2
 constexpr std::uint32_t kPasta = 0xA9FE0201;          // 169.254.2.1
 constexpr std::uint8_t kOutsidePrefix = 30;
-/// The most that pasta takes.
+/// pasta's maximum.
 constexpr std::uint32_t kTapMtu = 65520;
 
 /// While pasta starts, packets wait for the answer to "who has 169.254.2.1"; asked every second, as
-/// is usual, a pod's first question would take one.
+/// is usual, a pod's first question would take a second.
 constexpr std::uint64_t kAskAgainMs = 10;
 constexpr std::uint32_t kAskTimes = 300;
 
-/// What is outside is taken in and refused again.
+/// Packets to the outside are accepted locally and refused again.
 Result<void> remove_link(PodFabric& fabric) {
     pod_init::NetlinkBatch batch;
     batch.optional_message("removing the way out", RTM_DELLINK, 0,
@@ -76,8 +76,8 @@ Result<void> add_link(PodFabric& fabric) {
     pod_init::forward_from(batch);
     pod_init::add_route(batch, "route to pasta", kPasta, 32, kTapIndex, 0, kRouterOutside);
     pod_init::add_route(batch, "route by pasta", 0, 0, kTapIndex, kPasta, kRouterOutside);
-    // Needed to name a gateway only: to pasta's own address nothing shall go, as it would look for
-    // it in the machine's network.
+    // Needed only to name a gateway: nothing may be sent to pasta's own address, as it would look
+    // for it in the machine's network.
     pod_init::remove_route(batch, "removing the route to pasta", kPasta, kTapIndex);
     pod_init::take_in(batch, "what is for pasta itself", kPasta, 32, 0);
     return fabric.routes().execute(batch);
@@ -97,7 +97,7 @@ std::string find_program(std::string_view name, const std::vector<std::string>& 
     return {};
 }
 
-/// Ended by a null, as execve() wants them.
+/// Null-terminated, for execve().
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
     std::vector<char*> pointers;
     pointers.reserve(words.size() + 1);
@@ -128,7 +128,8 @@ __attribute__((no_sanitize("address", "undefined"))) int become_pasta(void* argu
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    // pasta closes what it does not know, but its standard input stays: there it finds the network.
+    // pasta closes descriptors that it does not know, except standard input: there it finds the
+    // network.
     if (::dup2(pasta->network, STDIN_FILENO) >= 0 && ::dup2(pasta->errors, STDOUT_FILENO) >= 0 &&
         ::dup2(pasta->errors, STDERR_FILENO) >= 0)
         ::execve(pasta->program, pasta->argv, pasta->environment);
@@ -145,7 +146,7 @@ struct Started {
 Result<Started> start_pasta(const std::string& program, const NetworkNamespace& network,
                             std::vector<std::string> environment, bool forward_names) {
     std::array<int, 2> ends{};
-    // Non-blocking both: what is not read is lost rather than waited for.
+    // Both are non-blocking: unread data are lost rather than waited for.
     if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) < 0)
         return system_error("making a pipe", errno);
     Started started;
@@ -165,10 +166,10 @@ Result<Started> start_pasta(const std::string& program, const NetworkNamespace& 
                                    "--udp-ports",     "none",
                                    "--tcp-ns",        "none",
                                    "--udp-ns",        "none"};
-    // With it, answers of the first name server seem to come from the forwarder however asked.
+    // With it, answers of the first name server seem to come from the forwarder in any case.
     if (forward_names)
         words.insert(words.end(), {"--dns-forward", format_address(Egress::kNameForwarder)});
-    // Else it becomes `nobody`, which may not enter the pods' network.
+    // Otherwise it becomes `nobody`, which may not enter the pods' network.
     if (::geteuid() == 0) words.insert(words.end(), {"--runas", "0"});
     std::vector<char*> argv = pointers_to(words);
     std::vector<char*> variables = pointers_to(environment);
@@ -202,7 +203,7 @@ Result<Started> start_pasta(const std::string& program, const NetworkNamespace& 
     return started;
 }
 
-/// The last line that is not about the system log, to which pasta also speaks.
+/// The last line that is not about the system log, to which pasta also writes.
 std::string last_words(const UniqueFd& errors) {
     std::array<char, 16384> buffer;
     const ssize_t size = ::read(errors.get(), buffer.data(), buffer.size());

@@ -44,7 +44,7 @@ void HostsFiles::remove(const std::string& uid) {
     if (it == files_.end()) return;
     it->second.pods.erase(uid);
     if (!it->second.pods.empty()) return;
-    std::error_code ignored;  // the directory goes with the node
+    std::error_code ignored;  // the directory is removed with the node
     std::filesystem::remove(it->first, ignored);
     files_.erase(it);
 }
@@ -64,8 +64,8 @@ void HostsFiles::release() {
 }
 
 Task<void> HostsFiles::rewrite_later() {
-    // A job's pods and services come in a burst, and each changes all files.
-    // With thousands of files a rewrite takes its time, and must not take all of it.
+    // A job's pods and services come in a burst, and each changes all files. With thousands of
+    // files a rewrite takes its time, and must not take up all of it.
     co_await clock_.sleep_for(std::max(kGather, kRest * cost_));
     pending_ = false;
     const Instant begin = clock_.now();
@@ -84,7 +84,7 @@ Result<void> HostsFiles::rewrite(const std::filesystem::path& path, File& file) 
     if (content == file.content) return {};
     UniqueFd out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     if (!out) return system_error("opening " + path.string(), errno);
-    // Written before it is cut, so that a reader never finds it empty.
+    // Written before it is truncated, so that a reader never finds it empty.
     if (::pwrite(out.get(), content.data(), content.size(), 0) !=
             static_cast<ssize_t>(content.size()) ||
         ::ftruncate(out.get(), static_cast<off_t>(content.size())) < 0 ||

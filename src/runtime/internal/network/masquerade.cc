@@ -44,7 +44,7 @@ void number(pod_init::NetlinkBatch& batch, std::uint16_t type, std::uint32_t val
     batch.u32(type, htonl(value));
 }
 
-/// As the kernel has numbers in its registers.
+/// A number as the kernel stores it in its registers.
 std::string_view bytes_of(const std::uint32_t& number) {
     return {reinterpret_cast<const char*>(&number), sizeof number};
 }
@@ -105,7 +105,7 @@ Result<void> masquerade(const NetworkNamespace& network, std::uint32_t out, std:
     pod_init::NetlinkBatch batch;
     batch.unanswered_message("nf_tables, for the masquerade of the pods' addresses",
                              NFNL_MSG_BATCH_BEGIN, header_for(AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
-    // What is there may be an earlier process's, and what is not can't be removed.
+    // An existing table may be an earlier process's, and a missing one can't be removed.
     const auto table = [&batch](std::uint16_t message, std::uint16_t flags) {
         batch.message("nf_tables table", nf_tables(message), flags, header_for(NFPROTO_IPV4));
         batch.text(NFTA_TABLE_NAME, kTable);
@@ -135,7 +135,7 @@ Result<void> masquerade(const NetworkNamespace& network, std::uint32_t out, std:
         expression(batch, "masq", [] {});
     });
     // pasta sends segments without any flag, which a peer ignores; but here they belong to no
-    // connection, and the router would answer them by a reset.
+    // connection, and the router would answer them with a reset.
     add_chain(batch, kBack, "filter", NF_INET_LOCAL_IN, NF_IP_PRI_FILTER);
     add_rule(batch, kBack, [&] {
         expression(batch, "ct", [&] {

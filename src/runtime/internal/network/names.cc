@@ -17,7 +17,7 @@ bool selects(const std::map<std::string, std::string>& selector,
     });
 }
 
-/// Two jobs do not see each other's names; what belongs to no job is seen by all.
+/// Two jobs do not see each other's names; everyone sees those that belong to no job.
 bool sees(const std::string& owner, const std::string& other) {
     return owner.empty() || other.empty() || owner == other;
 }
@@ -144,7 +144,7 @@ std::optional<std::uint32_t> NameTable::address(const std::string& namespace_,
     return it->second;
 }
 
-/// The fewest pods that one label of the selector leaves.
+/// The smallest set of pods with one of the selector's labels.
 const std::set<std::string>& NameTable::candidates_of(const NamedService& service) const {
     static const std::set<std::string> none;
     const std::set<std::string>* fewest = nullptr;
@@ -157,8 +157,8 @@ const std::set<std::string>& NameTable::candidates_of(const NamedService& servic
 }
 
 std::vector<std::uint32_t> NameTable::addresses_of(const NamedService& service) const {
-    // A service that is named as a pod means that pod, whether it is there already or not; that is
-    // how the services of training jobs are made. Any other means the pods that it selects.
+    // A service with the name of a pod means that pod, whether it exists yet or not; services of
+    // training jobs are made that way. Any other means the pods that it selects.
     const Key key{service.namespace_, service.name};
     std::vector<std::uint32_t> addresses;
     if (!pods_.contains(key)) {

@@ -20,7 +20,7 @@ namespace muster::runtime {
 
 namespace {
 
-/// What the child is to do there. It runs on a stack of its own but in our memory, while we wait.
+/// The child's task there. It runs on a stack of its own but in our memory, while we wait.
 struct Errand {
     int netns = -1;  ///< -1: a new one, which the child was cloned into
     int domain = 0;
@@ -67,8 +67,8 @@ __attribute__((no_sanitize("address", "undefined"))) int run_errand(void* argume
                          : ::socket(errand->domain, errand->type | SOCK_CLOEXEC, errand->protocol);
     errand->error = errno;
     if (errand->netns >= 0) return 0;
-    // Refuse each packet to the outside, not one a second; and let nobody take the router for the
-    // world because it answers a ping. Best effort: a container may have /proc/sys read-only.
+    // Refuse each packet to the outside, not one a second; and do not answer pings, so that the
+    // router is not mistaken for the world. Best effort: a container may have /proc/sys read-only.
     set_kernel_value("/proc/sys/net/ipv4/icmp_ratelimit", "0");
     set_kernel_value("/proc/sys/net/ipv4/icmp_echo_ignore_all", "1");
     return 0;

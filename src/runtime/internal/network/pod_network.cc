@@ -15,11 +15,11 @@ namespace muster::runtime {
 
 namespace {
 
-/// Any way to the outside is better.
+/// Any other way to the outside is preferred.
 constexpr std::uint32_t kOutsideMetric = 1000;
 constexpr std::uint16_t kCreate = NLM_F_CREATE | NLM_F_EXCL;
-/// The most that a veth takes, for packets as large as on loopback: with the usual 1,500 bytes a
-/// stream between pods is half as fast.
+/// The maximum of a veth, for packets as large as on loopback: with the usual 1,500 bytes a stream
+/// between pods is half as fast.
 constexpr std::uint32_t kMtu = 65535;
 
 /// Locally administered, unique by the pod's address and the side.
@@ -32,7 +32,7 @@ std::string mac_of(std::uint32_t address, std::uint8_t side) {
             static_cast<char>(address & 0xff)};
 }
 
-/// The router's side of a pod's link, which was made: up, with the way to the pod.
+/// The router's side of a pod's existing link: up, with the route to the pod.
 void lead_to_pod(pod_init::NetlinkBatch& batch, std::uint32_t index, std::uint32_t address) {
     batch.message("taking the pod's link up", RTM_SETLINK, 0, pod_init::link_header(index, true));
     pod_init::forward_from(batch);
@@ -84,7 +84,7 @@ bool PodFabric::is_taken(std::uint32_t index) const {
 }
 
 Result<PodFabric::Link> PodFabric::connect(pid_t init, std::uint32_t address) {
-    // Links of an earlier process's pods may be there.
+    // There may be links of an earlier process's pods.
     while (is_taken(next_index_)) ++next_index_;
     const std::uint32_t index = next_index_++;
     const std::string router_mac = mac_of(address, 0);
@@ -128,7 +128,7 @@ Result<void> PodFabric::settle(const Link& link) {
 Result<void> PodFabric::cut_off(const Link& link) {
     pod_init::NetlinkBatch batch;
     // First, since the kernel drops the route to the pod with its link: then others would be
-    // refused at once, and know.
+    // refused immediately, and notice.
     pod_init::swallow(batch, "swallowing what goes to the pod", link.pod.address);
     ifinfomsg down = pod_init::link_header(link.index);
     down.ifi_change = IFF_UP;
@@ -155,7 +155,7 @@ Result<UniqueFd> PodFabric::open_listener(std::uint32_t at, std::uint16_t port) 
         TRY_VOID(socket_.execute(batch));
     }
     TRY(UniqueFd listener, open_socket());
-    // Connections to the process that listened there before may not be over yet.
+    // Connections to the process that listened there before may not be closed yet.
     const int reuse = 1;
     ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
     sockaddr_in address{};

@@ -14,7 +14,7 @@ namespace muster::runtime {
 
 namespace {
 
-/// As many as the C library asks.
+/// As many as the C library uses.
 constexpr std::size_t kMostServers = 3;
 
 struct Server {
@@ -24,7 +24,7 @@ struct Server {
 
 struct Parsed {
     std::vector<Server> servers;  ///< IPv4, as pods have no other
-    std::string rest;             ///< lines that hold for pods too
+    std::string rest;             ///< lines that apply to pods too
 };
 
 std::string_view first_word(std::string_view& line) {
@@ -70,7 +70,7 @@ ResolvConf resolv_conf_with_egress(std::string_view machine, std::string_view be
         for (const Server& server : from)
             if (!server.loopback && servers.size() < kMostServers) servers.push_back(server.text);
     };
-    // The C library asks 127.0.0.1 when no server is named.
+    // The C library asks 127.0.0.1 if no server is named.
     const bool forwarded = own.servers.empty() || own.servers.front().loopback;
     if (forwarded) {
         servers.push_back(format_address(forwarder));

@@ -14,7 +14,7 @@ Result<UniqueFd> claim_shared_network() {
     if (!claim) return system_error("making a Unix socket", errno);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    // After a zero byte, which is what makes the name abstract.
+    // After a zero byte, which makes the name abstract.
     constexpr std::string_view kName = "muster-shared-network";
     kName.copy(address.sun_path + 1, kName.size());
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + kName.size());

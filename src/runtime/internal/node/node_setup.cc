@@ -16,8 +16,8 @@ std::string shared_network(std::string_view why) {
         why);
 }
 
-/// Before any process of ours is started but the one that cleans up: a group that has no other one
-/// may be divided.
+/// Before we start any process except the cleanup process: a group without other processes may be
+/// divided.
 Result<Cgroups> make_cgroups(const NodeOptions& options) {
     Cgroups::Place place = Cgroups::place_of_this_process();
     const std::string group = node_group_name(options.state_dir, options.pods_outlive);
@@ -40,7 +40,7 @@ std::string_view how_to_allow_namespaces() {
 
 struct HostAndNotice {
     SandboxHost host;
-    std::string notice;  ///< why it has no namespaces; empty where it has
+    std::string notice;  ///< why it has no namespaces; empty if it has
 };
 
 Result<HostAndNotice> without_namespaces(std::string notice) {
@@ -64,7 +64,7 @@ Result<HostAndNotice> open_host(SandboxMode mode, UniqueFd network) {
         how_to_allow_namespaces()));
 }
 
-/// What is asked for of pods that have no mounts of their own.
+/// Checks options that need pods to have mounts of their own.
 Result<void> check_shared_files(const NodeOptions& options, const std::string& notice) {
     if (!options.mounts.empty())
         return Error(Code::kUnsupported,

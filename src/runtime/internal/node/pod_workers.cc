@@ -48,7 +48,8 @@ void PodWorkers::update(const std::shared_ptr<const kube::Pod>& pod) {
     const std::string& uid = pod->metadata.uid;
     const auto it = workers_.find(uid);
     if (it != workers_.end()) return it->second->update(pod);
-    // What ended before this process began is not run again; its deletion only wants our word.
+    // A pod that ended before this process began is not run again; its deletion only needs our
+    // confirmation.
     if (has_ended(*pod) && !pod->metadata.deleting()) return;
     PodWorker& worker =
         *workers_.emplace(uid, std::make_unique<PodWorker>(node_, pod)).first->second;
@@ -66,7 +67,7 @@ void PodWorkers::end(const std::string& uid) {
     tasks_.spawn("end of a pod", finish(worker));
 }
 
-/// Cancelled half-way it leaves the worker where stop() finds it.
+/// If it is cancelled half-way, stop() finds the worker.
 Task<void> PodWorkers::finish(PodWorker* worker) {
     co_await worker->stop();
     ending_.erase(worker);

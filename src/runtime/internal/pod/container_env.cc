@@ -13,7 +13,7 @@ void add_once(std::vector<std::string>& to, const std::string& name) {
     if (!name.empty() && std::ranges::find(to, name) == to.end()) to.push_back(name);
 }
 
-/// Keeps the order in which keys first appear, so that `env` prints as one expects.
+/// Keeps the order in which keys first appear, so that `env` prints them as expected.
 class Environment {
   public:
     void set(std::string_view key, std::string value) {
@@ -42,7 +42,7 @@ class Environment {
     std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// nullopt: an optional one that is not there.
+/// nullopt: an optional one that does not exist.
 Result<std::optional<std::string>> key_value(const kube::KeySelector& selector,
                                              const KeyValueObjects& objects, std::string_view what,
                                              std::string_view kind, const std::string& ns) {

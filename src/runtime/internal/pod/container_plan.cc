@@ -46,7 +46,7 @@ bool is_mounted_at(const std::vector<pod_init::MountSpec>& mounts, std::string_v
                                [&](const pod_init::MountSpec& m) { return m.target == target; });
 }
 
-/// Of what the API gives a pod unasked: a pod that lacks it is not refused.
+/// A mount that the API adds by itself: a pod without it is not refused.
 bool is_account_mount(const kube::VolumeMount& mount) {
     return mount.name.starts_with(kube::kAccountVolumePrefix) &&
            mount.mount_path == kube::kAccountDirectory;
@@ -105,7 +105,7 @@ Result<pod_init::ContainerStart> plan_container(const kube::Container& container
     TRY(start.mounts, container_mounts(container, start.environment, volumes));
     std::vector<pod_init::MountSpec>& mounts = start.mounts;
     auto add = [&mounts](pod_init::MountSpec mount) {
-        // What the manifest mounts there wins.
+        // A mount of the manifest takes precedence.
         if (!is_mounted_at(mounts, mount.target)) mounts.push_back(std::move(mount));
     };
     auto add_of_machine = [&](pod_init::MountSpec mount) {
@@ -151,7 +151,7 @@ std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& env
         while (!path.empty()) {
             const std::size_t colon = path.find(':');
             const fs::path directory(path.substr(0, colon));
-            // Of `/tmp/venv/bin` the whole environment.
+            // For `/tmp/venv/bin` the whole environment.
             const fs::path parent = directory.parent_path();
             add_kept(kept, is_below(parent.native(), "/tmp") ? parent : directory);
             path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
@@ -181,7 +181,7 @@ std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
     for (const char* name : {"hostPID", "hostIPC"})
         if (kube::bool_at(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
     if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
-    // Of one node nothing can be chosen, so a manifest for a cluster runs as it is.
+    // With one node there is no choice, so a manifest for a cluster runs as it is.
     if (std::ranges::any_of(pod.spec.node_selector,
                             [](const auto& entry) { return entry.first != "kubernetes.io/os"; }))
         fields.push_back("spec.nodeSelector");

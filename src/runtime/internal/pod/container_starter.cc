@@ -12,7 +12,7 @@ Task<Result<void>> ContainerStarter::start(std::size_t index) {
     Result<void> fetched =
         co_await fetch_data(pod_.node.client, pod_.namespace_(),
                             references_of(pod_.container(index)), pod_.config_maps, pod_.secrets);
-    // The sandbox may have gone meanwhile, and the machine knows.
+    // The sandbox may be gone by now, and the machine knows.
     if (pod_.stopping || sandbox == nullptr || pod_.sandbox.get() != sandbox)
         co_return Result<void>();
     if (!fetched) co_return fetched;

@@ -12,13 +12,13 @@ namespace muster::runtime {
 
 namespace {
 
-/// As it was when the process began; "" for one that is gone.
+/// The environment when the process started; "" if it is gone.
 std::string environment_of(pid_t pid) {
     std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The value of a variable in what stands in /proc/PID/environ.
+/// The value of a variable in the content of /proc/PID/environ.
 std::optional<int> number_in(std::string_view environment, std::string_view name) {
     while (!environment.empty()) {
         const std::string_view entry = environment.substr(0, environment.find('\0'));
@@ -70,7 +70,7 @@ Result<pid_t> FaultInjection::signal(PodSignal signal) {
         return pid;
     }
     std::set<int> ranks;
-    // From the top: what a worker starts inherits its variables.
+    // From the top: processes that a worker starts inherit its variables.
     for (const pid_t pid : processes()) {
         const std::string environment = environment_of(pid);
         const std::optional<int> rank = number_in(environment, "RANK");
@@ -88,7 +88,7 @@ Result<pid_t> FaultInjection::signal(PodSignal signal) {
                           fmt::join(ranks, ", ")));
 }
 
-/// Until no process is left that could have started another.
+/// Repeats until no process is left that could have started another.
 void FaultInjection::pause() {
     std::set<pid_t> stopped;
     for (bool more = true; more;) {

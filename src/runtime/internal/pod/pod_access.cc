@@ -65,7 +65,7 @@ std::vector<UsageSample::Container> PodAccess::used(const ProcessTable& processe
         if (run == nullptr) continue;
         const auto program = processes.find(run->process());
         if (program == processes.end()) continue;
-        // Its supervisor has waited for whatever the container had and has no more.
+        // Its supervisor has reaped the container's processes that have ended.
         const TreeUsage used = usage_of_tree(processes, program->second.parent);
         containers.push_back({.namespace_ = pod_.namespace_(),
                               .pod = pod_.name(),

@@ -13,7 +13,7 @@ int exit_code(int wait_status) {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/// What can't be read keeps the pod from starting (PodWorker::prepare_pod()).
+/// Hooks that can't be read keep the pod from starting (PodWorker::prepare_pod()).
 std::vector<ContainerLifecycle> lifecycles_of(const kube::Pod& pod) {
     auto read = read_lifecycles(pod.spec);
     return read ? *std::move(read) : std::vector<ContainerLifecycle>();
@@ -76,7 +76,7 @@ ContainerEnd PodContext::end_of(std::size_t index, const ContainerRun& run,
     const kube::Container& ended = container(index);
     ContainerEnd end;
     end.exit_code = exit_code(report.value);
-    // A process that outlived the loss of another, and says so by its status, is to be believed.
+    // If the main process survived the killing of another, and its status says so, believe it.
     if (isolation.leave(report.id) && end.exit_code != 0) end.reason = "OOMKilled";
     const bool from_log =
         end.exit_code != 0 && ended.termination_message_policy == "FallbackToLogsOnError";

@@ -14,7 +14,7 @@ constexpr Duration kTokenRetry = std::chrono::seconds(10);
 
 }  // namespace
 
-/// Followed before it is read, so that no change is between the two.
+/// Followed before it is read, so that no change is missed in between.
 Task<Result<void>> PodVolumes::fetch_data() {
     const References references = references_of_volumes(*pod_.pod);
     if (references.config_maps.empty() && references.secrets.empty()) co_return Result<void>();
@@ -70,8 +70,8 @@ void PodVolumes::data_changed() {
         pod_.tasks.spawn("mounted data", rewrite_data());
 }
 
-/// What there was stays when the object is gone or can't be mounted any more, as with a kubelet;
-/// its next change is another chance.
+/// If the object is gone or can't be mounted any more, the old files stay, as with a kubelet; its
+/// next change is another chance.
 Task<void> PodVolumes::rewrite_data() {
     while (std::exchange(stale_, false)) {
         if (pod_.machine.has_ended()) co_return;
@@ -81,7 +81,7 @@ Task<void> PodVolumes::rewrite_data() {
                                       [](const kube::Volume& volume) {
                                           return has_mounted_data(volume) || has_pod_fields(volume);
                                       });
-        // What a job owns goes along with its pods.
+        // A job's objects are deleted with its pods.
         if (!written && !pod_.pod->metadata.deleting())
             pod_.record(kube::EventType::kWarning, "FailedMount",
                         "MountVolume.SetUp failed: " + written.error().message() +

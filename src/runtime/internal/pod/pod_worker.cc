@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kNetworkHook = std::chrono::seconds(30);
 constexpr Duration kDeleteRetry = std::chrono::seconds(1);
 
-/// Commands have the time that they need; a connection that leads to nothing ends some time.
+/// Commands may take the time that they need; a connection attempt must end at some point.
 std::optional<Duration> limit_of_hook(const Handler& hook) {
     const bool network =
         std::holds_alternative<HttpCheck>(hook) || std::holds_alternative<TcpCheck>(hook);
@@ -44,7 +44,7 @@ void PodWorker::start() {
     const kube::PodStatus& status = pod_.pod->status;
     ended_before_ = status.phase == "Succeeded" || status.phase == "Failed";
     if (ended_before_) {
-        // Its status stays, and only the object is to go.
+        // Its status stays, and only the object has to be removed.
         if (pod_.pod->metadata.deleting()) pod_.tasks.spawn("deletion", delete_pod());
         return;
     }
@@ -112,7 +112,7 @@ Task<void> PodWorker::stop() {
 }
 
 void PodWorker::perform(PodActions actions) {
-    // Before the status says so, and somebody counts on them.
+    // Before the status says so, as others may count on the devices then.
     if (pod_.machine.has_ended()) pod_.isolation.release_devices();
     for (PodAction& action : actions) perform_one(std::move(action));
     status_.changed();
@@ -208,7 +208,7 @@ void PodWorker::recovery_finished() {
     PodActions actions = pod_.machine.take_over(pod_.pod->status, recovery_.finish(), pod_.now());
     count_launches();
     perform(std::move(actions));
-    // What was asked of it meanwhile.
+    // Requests that came meanwhile.
     update(pod_.pod);
 }
 

@@ -15,7 +15,7 @@ Result<pod_init::PrivateFiles> plan_private_files(const PodContext& pod) {
     files.directory = options.working_dir;
     files.bytes = options.files_bytes;
     files.scratch = pod.files.view();
-    // What the manifest or the command line names is meant to be written to.
+    // Paths named by the manifest or the command line are meant to be written to.
     files.kept = {pod.files.directory()};
     for (const kube::Volume& volume : pod.pod->spec.volumes)
         if (volume.host_path) files.kept.push_back(volume.host_path->path);

@@ -39,7 +39,7 @@ Task<void> StatusWriter::run() {
     while (dirty_ && !gone_) {
         dirty_ = false;
         json::value wanted = kube::encode(current_());
-        // Only what differs; a list is sent whole, as merge patches know no keys in lists.
+        // Only the differences; a list is sent as a whole, as merge patches know no keys in lists.
         json::value difference = kube::make_merge_patch(written_, wanted);
         if (difference.is_object() && difference.get_object().empty()) continue;
         // The uid makes it fail if the name belongs to a newer pod by now.

@@ -18,15 +18,15 @@ namespace fs = std::filesystem;
 
 constexpr int kAnswerMs = 10'000;
 
-/// kUnavailable where there is no init; what else is in the way says nothing of the pod.
+/// kUnavailable if there is no init; other errors say nothing about the pod.
 Error not_reached(std::string_view what, int errno_value) {
     const bool nobody = errno_value == ENOENT || errno_value == ECONNREFUSED;
     return Error(nobody ? Code::kUnavailable : Code::kInternal,
                  system_error(what, errno_value).message());
 }
 
-/// A Unix socket's name for a path of any length (that of a name ends at 107 bytes): by a
-/// descriptor of its directory, which is kept open in `directory`.
+/// A Unix socket's name for a path of any length (a name ends at 107 bytes): through a descriptor
+/// of its directory, which is kept open in `directory`.
 Result<sockaddr_un> socket_name(const fs::path& path, UniqueFd& directory) {
     directory.reset(::open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!directory) return not_reached("opening " + path.parent_path().string(), errno);
@@ -65,7 +65,7 @@ Result<bool> wait_readable(const UniqueFd& fd, int milliseconds) {
 Result<UniqueFd> listen_for_successor(const fs::path& socket) {
     UniqueFd directory;
     TRY(const sockaddr_un address, socket_name(socket, directory));
-    // Of an init that has ended: the name stays.
+    // The name of an init that has ended stays.
     if (::unlink(socket.c_str()) < 0 && errno != ENOENT)
         return system_error("removing " + socket.string(), errno);
     UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -101,7 +101,7 @@ Result<RecoveredPod> recover_pod(const fs::path& socket) {
 }
 
 Result<void> end_pod(RecoveredPod pod) {
-    // Without a PID namespace it must live to kill what it has, so it is asked in any case.
+    // Without a PID namespace it must live to kill its processes, so it is asked in any case.
     auto asked = pod_init::send_end(pod.control.get());
     TRY(const bool ended, wait_readable(pod.init, asked ? -1 : 0));
     return ended ? Result<void>() : std::move(asked);

@@ -50,9 +50,9 @@ struct InitArguments {
 /// Runs in the new process, on a stack of its own but in our memory, while we wait (as vfork does).
 __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argument) {
     auto* init = static_cast<InitArguments*>(argument);
-    // Follows the thread that cloned, so only the main thread, which ends with the process, may ask
-    // for it. The init watches its socket in any case; without a PID namespace that is all, as it
-    // must live to kill what it has.
+    // Tied to the thread that cloned, so only the main thread, which ends with the process, may ask
+    // for it. The init watches its socket in any case; without a PID namespace there is nothing
+    // else, as it must live to kill its processes.
     if (init->die_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (init->keep_capabilities) keep_capabilities();
     rlimit files{};
@@ -60,17 +60,17 @@ __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argum
         files.rlim_cur = init->open_files;
         ::setrlimit(RLIMIT_NOFILE, &files);
     }
-    // Sockets of libraries may lack the mark, and would stay open beyond our end.
+    // Sockets of libraries may lack close-on-exec, and would stay open beyond our end.
     ::syscall(SYS_close_range, pod_init::kControlFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     if (::dup2(init->control, pod_init::kControlFd) >= 0) {
-        // The program's own number may be the one that was just replaced: it is opened above it.
+        // The program's own number may be the one that was just replaced, so it is opened above it.
         ::syscall(SYS_execveat, init->program, "", init->argv, init->environment, AT_EMPTY_PATH);
     }
     init->error = errno;
     ::_exit(127);
 }
 
-/// A descriptor above the one that the init gets its socket as.
+/// A descriptor above the number of the init's socket.
 Result<UniqueFd> above_control(UniqueFd fd) {
     if (fd.get() > pod_init::kControlFd) return fd;
     UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, pod_init::kControlFd + 1));
@@ -126,8 +126,8 @@ Result<void> write_map(const char* path, const std::string& text) {
     return {};
 }
 
-/// An ordinary user gets the rights to make namespaces in a user namespace of its own, in which its
-/// ids stay what they are.
+/// An ordinary user gets the right to make namespaces in a user namespace of its own, in which its
+/// ids stay the same.
 Result<void> enter_user_namespace() {
     const uid_t uid = ::geteuid();
     const gid_t gid = ::getegid();
@@ -137,8 +137,8 @@ Result<void> enter_user_namespace() {
     return write_map("/proc/self/gid_map", fmt::format("{0} {0} 1", gid));
 }
 
-/// The user namespace that a network namespace belongs to, which was made by an earlier process of
-/// this user.
+/// Enters the user namespace that owns a network namespace, which an earlier process of this user
+/// made.
 Result<void> enter_owner_of(const UniqueFd& network) {
     const UniqueFd owner(::ioctl(network.get(), NS_GET_USERNS));
     if (!owner) return system_error("finding the user namespace of the pods' network", errno);
@@ -149,8 +149,8 @@ Result<void> enter_owner_of(const UniqueFd& network) {
 
 constexpr int kProbeTimeoutMs = 10'000;
 
-/// Makes one pod that runs nothing. What a kernel, a container around us or a security module
-/// forbids shows in no setting reliably, so it is tried.
+/// Makes one pod that runs nothing. No setting reliably shows what a kernel, a container around us
+/// or a security module forbids, so it is tried.
 Result<void> try_out(SandboxHost& host) {
     TRY(auto ends, process::make_message_pair());
     TRY(UniqueFd theirs, above_control(std::move(ends.second)));
@@ -189,7 +189,7 @@ rlim_t soft_limit_of_open_files() {
     return files.rlim_cur;
 }
 
-/// A pod takes half a dozen descriptors of ours; the usual 1,024 end at 170 pods.
+/// A pod takes half a dozen of our descriptors; the usual 1,024 are used up at 170 pods.
 void raise_limit_of_open_files() {
     rlimit files{};
     ::getrlimit(RLIMIT_NOFILE, &files);
@@ -245,7 +245,7 @@ Result<std::unique_ptr<PodSandbox>> PodSandbox::start(asio::any_io_executor exec
     const pid_t pid = init.pid;
     Result<void> kept;
     if (!outlives && host.cleanup != nullptr) kept = host.cleanup->wait_for(init.pidfd.get());
-    // Until all of it is there it ends with us.
+    // Until it is complete it ends with us.
     std::unique_ptr<PodSandbox> sandbox(new PodSandbox(
         std::move(executor), host, std::move(ends.first), std::move(init.pidfd), false));
     TRY_VOID(std::move(kept));
@@ -374,8 +374,8 @@ void PodSandbox::kill() {
     if (host_.fabric) {
         ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
     } else if (control_.is_open()) {
-        // Without a PID namespace it must live to kill what it has. The end of the socket tells it,
-        // unless it outlives us.
+        // Without a PID namespace it must live to kill its processes. The end of the socket tells
+        // it to, unless it outlives us.
         (void)pod_init::send_end(control_.native_handle()).has_value();
         control_.close();
     }

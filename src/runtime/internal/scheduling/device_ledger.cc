@@ -87,13 +87,13 @@ std::vector<std::string> device_environment(const Devices& machine, const Device
         const std::string ids =
             found == own.end() ? std::string() : fmt::format("{}", fmt::join(found->second, ","));
         if (resource == "nvidia.com/gpu") {
-            // The numbers are those of the bus, as nvidia-smi has them.
+            // The numbers are in bus order, as in nvidia-smi.
             environment.push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
             environment.push_back("CUDA_VISIBLE_DEVICES=" + ids);
             environment.push_back("NVIDIA_VISIBLE_DEVICES=" + (ids.empty() ? "void" : ids));
         } else if (resource == "amd.com/gpu") {
             environment.push_back("ROCR_VISIBLE_DEVICES=" + (ids.empty() ? "-1" : ids));
-            // HIP counts what ROCR leaves.
+            // HIP counts the devices that ROCR leaves visible.
             std::string rest;
             for (std::size_t i = 0; found != own.end() && i < found->second.size(); ++i)
                 rest += fmt::format("{}{}", i == 0 ? "" : ",", i);
@@ -103,7 +103,7 @@ std::vector<std::string> device_environment(const Devices& machine, const Device
             if (!ids.empty()) intel_ids += (intel_ids.empty() ? "" : ",") + ids;
         }
     }
-    // An empty mask would show them all, and no mask hides them.
+    // An empty mask would show all of them, and no mask hides them.
     if (intel && !intel_ids.empty()) environment.push_back("ZE_AFFINITY_MASK=" + intel_ids);
     return environment;
 }

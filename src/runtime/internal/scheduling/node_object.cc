@@ -22,7 +22,7 @@ json::object resources(const std::map<std::string, kube::Quantity>& capacity) {
     return list;
 }
 
-/// "" when it can't be read: nothing here depends on it.
+/// "" if it can't be read: nothing here depends on it.
 std::string first_line(const char* path) {
     const Result<std::string> text = read_text(path);
     if (!text) return {};
@@ -80,7 +80,7 @@ Task<Result<void>> register_node(kube::Client& client, std::string name,
         {"conditions", json::array{std::move(ready)}},
         {"addresses", json::array{{{"type", "InternalIP"}, {"address", kHostAddress}},
                                   {{"type", "Hostname"}, {"address", name}}}},
-        // Clients with typed models want every field of it.
+        // Clients with typed models require every field of it.
         {"nodeInfo",
          {{"machineID", first_line("/etc/machine-id")},
           {"systemUUID", first_line("/etc/machine-id")},
@@ -106,7 +106,7 @@ Task<Result<void>> register_node(kube::Client& client, std::string name,
         Error error = std::move(created.error());
         co_return error.prefix("registering the node " + name);
     }
-    // A server that keeps status apart has dropped it from the creation.
+    // A server that stores status separately has dropped it from the creation.
     json::object patch{{"status", std::move(status)}};
     auto patched =
         co_await client.patch(kube::types::kNodes, "", name, kube::ContentType::kMergePatch,

@@ -36,7 +36,7 @@ bool is_gated(const kube::Pod& pod) {
     return gates != nullptr && gates->is_array() && !gates->get_array().empty();
 }
 
-/// The job's pods of one restart of all of them. Empty for what starts alone.
+/// The job's pods of one group restart. Empty for pods that start alone.
 std::string gang_of(const kube::Pod& pod) {
     const kube::OwnerReference* owner = pod.metadata.controller();
     if (owner == nullptr || gang_size_of(pod) <= 1) return {};
@@ -116,7 +116,7 @@ void Scheduler::pod_changed(const kube::Pod* before, const kube::Pod* after) {
         known.pending = pod.spec.node_name.empty() && ours && !is_gated(pod);
         if (!pod.spec.node_name.empty()) known.assigned = false;
         known.pod.bound = pod.spec.node_name == node_name_ || known.assigned;
-        // Only a new pod, or one that wants to go, needs another look.
+        // Only a new pod, or one that is to be deleted, needs another look.
         if (was_pending && known.pending && !known.deleting) return;
         if (!was_pending && !known.pending) return;
         if (!worth_a_look(known)) return;
@@ -141,7 +141,7 @@ Task<void> Scheduler::run() {
     std::vector<const SchedulingPod*> pods;
     for (auto& [key, known] : pods_) {
         if (known.pending && known.deleting) {
-            // Nothing else will: there is no kubelet for a pod without a node.
+            // No one else will: there is no kubelet for a pod without a node.
             tasks_.spawn("removal", remove(known.reference));
             continue;
         }

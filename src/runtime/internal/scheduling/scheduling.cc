@@ -33,7 +33,7 @@ void add(Resources& to, const Resources& more) {
 
 using Pods = std::vector<const SchedulingPod*>;
 
-/// What is decided about at once: one pod, or the pods of a gang that has not started.
+/// What is decided together: one pod, or the pods of a gang that has not started.
 struct Unit {
     Pods pods;  ///< oldest first
     std::size_t size = 1;
@@ -44,7 +44,7 @@ struct Unit {
 
 std::string name_of(const SchedulingPod& pod) { return pod.key.substr(pod.key.find('/') + 1); }
 
-/// Of the first resource that there is not enough of, however empty the machine is.
+/// About the first resource of which there is not enough even on an empty machine.
 std::optional<std::string> never_fits(const Unit& unit, const SchedulingNode& node) {
     Resources together;
     for (std::size_t i = 0; i < unit.size; ++i) add(together, unit.pods[i]->requests);
@@ -124,8 +124,8 @@ bool older(const SchedulingPod* a, const SchedulingPod* b) {
     return std::tie(a->created, a->key) < std::tie(b->created, b->key);
 }
 
-/// What waits for a node, in the order in which it is decided about: what has to follow its gang,
-/// then the oldest.
+/// The waiting pods in the order of decision: those that have to follow their gang, then the
+/// oldest.
 std::vector<Unit> units_of(const Pods& waiting) {
     std::vector<Unit> units;
     std::map<std::string, std::size_t> gangs;
@@ -158,7 +158,7 @@ class Placing {
     }
 
     void decide(const Unit& unit) {
-        if (unit.pods.size() < unit.size) return refuse(unit, {});  // the others are on their way
+        if (unit.pods.size() < unit.size) return refuse(unit, {});  // the others are still to come
         if (auto never = never_fits(unit, node_)) return refuse(unit, *never);
         if (node_.unschedulable)
             return refuse(unit,
@@ -196,7 +196,7 @@ class Placing {
             placements_.push_back({pod->key, false, message});
     }
 
-    /// Empty when it is placed.
+    /// Empty if it was placed.
     std::string try_to_place(const SchedulingPod& pod, const Unit& unit, std::size_t fit) {
         if (auto lack = lacks(pod, node_, used_)) return describe(*lack, pod, unit, fit);
         if (node_.shared_network)
@@ -206,14 +206,14 @@ class Placing {
         return {};
     }
 
-    /// It waits for its turn: what is younger may not take what it needs.
+    /// It waits for its turn: younger ones may not take what it needs.
     void reserve(const Unit& unit) {
         if (unit.first().admitted) return;
         for (std::size_t i = 0; i < unit.size; ++i) add(reserved_, unit.pods[i]->requests);
         if (waits_first_ == nullptr) waits_first_ = &unit.first();
     }
 
-    /// What else waits for what the unit would take, if anything does.
+    /// An earlier unit that waits for what this one would take, if any.
     std::optional<std::string> first_in_line(const Unit& unit) const {
         if (waits_first_ == nullptr || unit.first().admitted) return std::nullopt;
         Resources together;

@@ -14,8 +14,8 @@ namespace muster::runtime {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{32} * 1024;
-/// What is read once the process has ended: more than the kernel holds for a pipe of the usual
-/// size. The bound is for what it left running, which may never stop writing.
+/// How much is read once the process has ended: more than the kernel holds for a pipe of the usual
+/// size. The bound is for processes that it left running, which may never stop writing.
 constexpr std::size_t kLastBytes = std::size_t{1024} * 1024;
 constexpr char kEndOfInput = 4;  ///< what a person types to say so (Ctrl-D)
 
@@ -29,7 +29,7 @@ void apply(int terminal, kube::TerminalSize size) {
     winsize cells{};
     cells.ws_col = size.columns;
     cells.ws_row = size.rows;
-    // A terminal takes any size.
+    // A terminal accepts any size.
     (void)::ioctl(terminal, TIOCSWINSZ, &cells);
 }
 
@@ -42,7 +42,7 @@ Result<void> ProcessStreams::assign(Descriptor& descriptor, UniqueFd fd) {
     boost::system::error_code error;
     descriptor.assign(fd.get(), error);
     if (error) return Error(Code::kInternal, "watching a command's stream: " + error.message());
-    // Ours alone: the process has the other end, which stays as it expects it.
+    // Only our end: the process has the other one, which stays as it expects it.
     descriptor.native_non_blocking(true, error);
     (void)fd.release();
     if (error) return Error(Code::kInternal, "watching a command's stream: " + error.message());
@@ -117,14 +117,14 @@ std::optional<kube::OutputPiece> ProcessStreams::take(std::size_t stream) {
         if (left_) (*left_)[stream] -= piece.bytes.size();
         return piece;
     }
-    // Of a terminal that no process has open any more the end is an error (EIO).
+    // If no process has a terminal open any more, its end is an error (EIO).
     if (size == 0 || errno != EAGAIN) output.close();
     return std::nullopt;
 }
 
 Task<Result<std::optional<kube::OutputPiece>>> ProcessStreams::read() {
     for (;;) {
-        // In turns, so that one that is never empty does not hide the other.
+        // Alternating, so that one that is never empty does not hide the other.
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             turn_ = (turn_ + 1) % outputs_.size();
             if (auto piece = take(turn_)) co_return std::move(piece);
@@ -139,7 +139,7 @@ void ProcessStreams::note_change() {
     changed_.notify_all();
 }
 
-/// Looks once more when it begins, which may be later than when it was called.
+/// Checks once more when it begins, which may be later than when it was called.
 Task<void> ProcessStreams::changed_since(std::uint64_t seen) {
     while (changes_ == seen) co_await changed_.wait();
 }

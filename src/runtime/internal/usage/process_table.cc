@@ -24,13 +24,13 @@ std::optional<Number> parse_number(std::string_view text) {
     return number;
 }
 
-/// Of files in /proc, which have no size beforehand; "" for what is gone.
+/// For files in /proc, whose size is unknown beforehand; "" if the process is gone.
 std::string content(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The number behind "NAME:", in kB as these files have it; 0 where there is no such line.
+/// The number after "NAME:", in kB as in these files; 0 if there is no such line.
 std::int64_t kilobytes(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         std::string_view line = take_field(text, '\n');
@@ -50,11 +50,11 @@ Duration from_ticks(std::uint64_t ticks) {
 }  // namespace
 
 std::optional<ProcessStat> parse_process_stat(std::string_view line) {
-    // The name of the program comes first, in brackets, and may hold anything.
+    // The name of the program comes first, in brackets, and may contain anything.
     const std::size_t name_end = line.rfind(") ");
     if (name_end == line.npos) return std::nullopt;
     line.remove_prefix(name_end + 2);
-    // From here on the third field and those that follow it.
+    // The third field and those that follow it.
     std::vector<std::string_view> fields;
     while (!line.empty() && fields.size() < 15) fields.push_back(take_field(line, ' '));
     if (fields.size() < 15) return std::nullopt;
@@ -77,7 +77,7 @@ std::uint64_t parse_busy_ticks(std::string_view stat) {
     std::string_view line = take_field(stat, '\n');
     if (take_field(line, ' ') != "cpu") return 0;
     std::uint64_t busy = 0;
-    // user nice system idle iowait irq softirq steal; what guests take is in `user` already.
+    // user nice system idle iowait irq softirq steal; the time of guests is in `user` already.
     for (int field = 0; field < 8 && !line.empty();) {
         const std::string_view text = take_field(line, ' ');
         if (text.empty()) continue;
