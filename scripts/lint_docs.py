@@ -6,7 +6,7 @@
   their endings.
 - Paths in comments of .proto files lead from the root, from src/ or from proto/ to a file.
 - The table of dependencies, between its markers, is what the CMakeLists.txt say; --write writes it.
-- Some habits of language stay away.
+- Some habits of language stay away: from documents, and from the comments and texts of the folders in WORDED.
 """
 
 import fnmatch
@@ -16,15 +16,23 @@ import pathlib
 import re
 import sys
 
-from cpp_text import argument, line_of
+from cpp_text import TEST_FILE, TOKEN, argument, line_of
 
 # What to avoid in prose, and what to write instead.
 PHRASES = {
     r"\banew\b": "again, or a new one",
     r"\bfor ever\b": "forever, or without end",
-    r"\b(?:is|are|was|were) none\b": "does not exist, or there is no",
+    r"(?<!there )\b(?:is|are|was|were) none\b(?! of)": "does not exist, or there is no",
     r"\bnobody\b": "what does not happen, or no process, user, ...",
 }
+# The same for comments and texts of C++, which also have these.
+CODE_PHRASES = PHRASES | {
+    r"\bgoes on\b": "continues",
+    r"\b(?:some|every)body\b": "someone, everyone, or another process, object, ...",
+}
+# Folders of src/ whose comments and texts are looked at.
+WORDED = ("apiserver", "apiserver_http", "base", "cli", "control_plane", "jobs", "kube", "manifest", "net", "operator", "pod_init", "pod_tools",
+          "process", "runtime", "store")
 
 # Files that are named here but are not ours, and patterns of them: file or pattern -> whose it is
 FOREIGN = {
@@ -39,6 +47,7 @@ PERMITTED = {
     ("CHANGELOG.md", "phrase"): "what was published stays as it is",
     ("docs/compatibility.md", "name"): "its tables name the manifests of others",
     ("docs/style.md", "phrase"): "it names what to avoid",
+    ("src/jobs/pytorchjob.cc", "phrase"): "a CustomResourceDefinition has the text",
 }
 
 # (document, rule): what was there when this began to be looked at, to be mended.
@@ -169,11 +178,19 @@ class Docs:
                     line = text.count("\n", 0, comment.start() + match.start()) + 1
                     self.find(name, line, "name", f"there is no {path}")
 
-    def phrases(self, name, text):
+    def phrases(self, name, text, phrases=PHRASES):
         prose = re.sub(r"`[^`\n]*`", lambda match: " " * len(match.group(0)), text)
-        for pattern, instead in PHRASES.items():
+        for pattern, instead in phrases.items():
             for match in re.finditer(pattern, prose, re.I):
                 self.find(name, line_of(prose, match), "phrase", f"'{match.group(0)}': write {instead}")
+
+    def words(self, name, text):
+        """Phrases in comments and texts of C++."""
+        said, end = [], 0
+        for match in TOKEN.finditer(text):
+            said += [re.sub(r"[^\n]", " ", text[end:match.start()]), match.group(0)]
+            end = match.end()
+        self.phrases(name, "".join(said), CODE_PHRASES)
 
     def dependencies(self, write):
         path = self.root / OVERVIEW
@@ -199,6 +216,9 @@ class Docs:
             self.phrases(name, text)
             if re.fullmatch(r"src/\w+/README\.md", name):
                 self.columns(name, text)
+        for name in sorted(file for file in self.files if re.fullmatch(rf"src/(?:{'|'.join(WORDED)})/.*\.(?:cc|h)", file)):
+            if not TEST_FILE.search(name):
+                self.words(name, self.read(self.root / name))
         for name in sorted(file for file in self.files if file.endswith(".proto")):
             self.comments(name, self.read(self.root / name))
         self.dependencies(write)

@@ -89,10 +89,20 @@ def test_paths_in_comments_of_messages(tree, text, lines):
 
 
 @pytest.mark.parametrize("text,count", [
-    ("It is made anew, for ever.", 2), ("A node that is none.\nNobody sees it.", 2), ("`anew` renewed, nonesuch; none is there", 0)])
+    ("It is made anew, for ever.", 2), ("A node that is none.\nNobody sees it.", 2),
+    ("`anew` renewed, nonesuch; none is there, if there is none, and it is none of these", 0)])
 def test_phrases(tree, text, count):
     found = findings(tree, text)
     assert len(found) == count and all(": phrase: " in line for line in found)
+
+
+@pytest.mark.parametrize("text,lines", [
+    ("int anew = 0;  // it goes on\n", [1]), ('log("x",\n    "nobody is here");\n', [2]), ("/// Of `nobody`.\nint nobody();\n", []),
+    ('R"(\nsomebody)"', [2]), ("// Null if there is none.", []), ("", [])])
+def test_phrases_in_comments_and_texts_of_code(tree, text, lines):
+    found = findings(tree, text, "src/kube/pod.h")
+    assert [line.split(": ")[0] for line in found] == [f"src/kube/pod.h:{line}" for line in lines]
+    assert findings(tree, text, "src/kube/pod_test.cc") == found and findings(tree, text, "src/other/pod.h") == found
 
 
 TABLE = """| Folder | May use | Rooms |
