@@ -64,7 +64,7 @@ class NodeApiContract : public ::testing::Test {
             text += **piece;
         }
     }
-    /// So many bytes of a text that goes on.
+    /// `bytes` bytes of a text that continues.
     std::string some(kube::TextStream& stream, std::size_t bytes) {
         std::string text;
         while (text.size() < bytes) {

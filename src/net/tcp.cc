@@ -71,7 +71,7 @@ Result<void> private_directory(const fs::path& directory) {
         return Error(Code::kInvalid, fmt::format("{} is not a directory", directory.string()));
     if (found.st_uid != ::geteuid() || (found.st_mode & 022) != 0)
         return Error(Code::kForbidden,
-                     fmt::format("{} belongs to somebody else or others may write to it: a socket "
+                     fmt::format("{} belongs to someone else or others may write to it: a socket "
                                  "there could be replaced (chmod 700 it, or choose another)",
                                  directory.string()));
     return {};

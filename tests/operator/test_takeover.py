@@ -443,7 +443,7 @@ def second_ours(second_left, tmp_path_factory):
     stage, left = second_left
     said = check(stage.server, 3)
     assert said[-1].startswith(f"{len(left.jobs)} jobs: 1 would notice the change at once")
-    assert len([line for line in said if "its launcher's pod goes on as the MPIJob's own" in line]) == len(SECOND_RUNNING) + 1
+    assert len([line for line in said if "its launcher's pod continues as the MPIJob's own" in line]) == len(SECOND_RUNNING) + 1
     [advice] = [line for line in said if "at once:" in line]
     assert f"'kubectl annotate mpijob -n {NAMESPACE} sleepers muster.dev/remote-shell=ssh'" in advice
     stage.server.merge(path_of(stage, SECOND_RUNNING["sleepers"]), {"metadata": {"annotations": {"muster.dev/remote-shell": "ssh"}}})

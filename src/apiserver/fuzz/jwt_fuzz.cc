@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         CHECK(text.starts_with(jwt->signed_text), "what is signed is the front of the token");
     else
         CHECK(jwt.error().code() == Code::kUnauthorized, "what is not a token is refused");
-    CHECK(!apiserver::verified_claims(*kKey, text), "a key that nobody knows signed nothing");
+    CHECK(!apiserver::verified_claims(*kKey, text), "an unknown key signed nothing");
     // The text as signed claims: valid ones come back the same.
     if (!jwt) return 0;
     const Result<apiserver::AccountToken> token =

@@ -16,7 +16,7 @@ Task<void> keep(Task<Result<Response>> task, std::optional<Result<Response>>& an
 
 Error deposed(const std::string& path, std::string_view what, const std::string& holder) {
     return Error(Code::kCancelled, fmt::format("{} {}: {} leads now", path, what,
-                                               holder.empty() ? "nobody" : holder));
+                                               holder.empty() ? "no one" : holder));
 }
 
 }  // namespace

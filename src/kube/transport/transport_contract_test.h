@@ -203,7 +203,7 @@ TYPED_TEST_P(TransportContract, AWatchEndsWithItsStream) {
     auto watch = this->open_watch();
     ASSERT_NE(watch, nullptr);
     watch.reset();
-    this->world_.change("a");  // reaches nobody
+    this->world_.change("a");  // reaches no watch
     auto next = this->open_watch();
     ASSERT_NE(next, nullptr);
     this->world_.change("b");

@@ -421,7 +421,7 @@ ConfigMap        Texts and bytes for pods to read.
   immutable      Forbids changes of the data.
   data           The texts.
   binaryData     The bytes, as base64. No key may be in both.
-Secret           Bytes that not everybody should read.
+Secret           Bytes that not everyone should read.
   apiVersion     v1.
   kind           Secret.
   metadata       Names and describes it.

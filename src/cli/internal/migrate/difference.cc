@@ -117,12 +117,12 @@ std::vector<Difference> differences_of(const jobs::JobKind& kind, const json::va
     const bool finished = job.status.finished();
     if (batch_launcher && !finished)
         found.push_back({When::kThen, "",
-                         "its launcher's pod goes on as the MPIJob's own, and the Job that "
-                         "mpi-operator made for it goes"});
+                         "its launcher's pod continues as the MPIJob's own, and the Job that "
+                         "mpi-operator made for it is deleted"});
     if (!finished)
         for (const Cause& problem : review.problems)
             found.push_back({When::kNow, problem.field,
-                             fmt::format("{}; the job is not worked on until that is mended",
+                             fmt::format("{}; the job is not worked on until that is corrected",
                                          problem.message)});
     if (!review.problems.empty()) return found;
     judge_deadline(job, now, found);

@@ -87,7 +87,7 @@ TEST(DifferenceTest, RestartsThatCountOrComeTogether) {
 TEST(DifferenceTest, JobsThatWouldBeRefused) {
     EXPECT_THAT(judge(R"({"cleanPodPolicy": "Some"})", kRuns),
                 ElementsAre(difference(When::kNow, "spec.runPolicy.cleanPodPolicy",
-                                       "not worked on until that is mended")));
+                                       "not worked on until that is corrected")));
     EXPECT_THAT(judge(R"({"cleanPodPolicy": "Some"})", kDone), IsEmpty()) << "nobody minds now";
 }
 
@@ -101,7 +101,7 @@ TEST(DifferenceTest, ALauncherThatIsAJobIsTakenOver) {
     EXPECT_THAT(judge("{}", kRuns, "PyTorchJob", R"("pytorchReplicaSpecs": {"Master": {
         "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}}})",
                       true),
-                ElementsAre(difference(When::kThen, "", "its launcher's pod goes on")));
+                ElementsAre(difference(When::kThen, "", "its launcher's pod continues")));
     EXPECT_THAT(judge("{}", kDone, "PyTorchJob", R"("pytorchReplicaSpecs": {"Master": {
         "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}}})",
                       true),

@@ -48,8 +48,8 @@ class Planner {
         if (facts_.suspend) {
             suspend();
         } else if (rests) {
-            // The pods of before the suspension go first: on their way out they would count as
-            // failed replicas of the resumed job.
+            // Pods from before the suspension are removed first: while they are being deleted they
+            // would count as failed replicas of the resumed job.
             erase_all();
         } else {
             resume();
@@ -80,7 +80,7 @@ class Planner {
         });
     }
 
-    // --- what goes
+    // --- removals
 
     bool has_room() {
         const bool room = plan_.create_pods.size() + plan_.create_services.size() +
@@ -140,11 +140,11 @@ class Planner {
             plan_.requeue_at = expiry;
     }
 
-    // --- whose is what
+    // --- ownership
 
     /// As Kubernetes' own controllers do (k8s.io/kubernetes pkg/controller,
-    /// controller_ref_manager.go): what nobody controls and our labels name is adopted, what we
-    /// control and our labels no longer name is let go.
+    /// controller_ref_manager.go): objects without a controller whose labels name us are adopted;
+    /// objects that we control and whose labels no longer name us are released.
     void claim() {
         const auto note = [](std::vector<Claim>& claims, const DependentRecord& object) {
             if (!object.deleting) claims.push_back({object.name, object.uid});
@@ -178,7 +178,7 @@ class Planner {
         if (!with_integrations) tell_gate(nullptr);
     }
 
-    /// Says what keeps pods from being made, and takes back what no longer does.
+    /// Reports what keeps pods from being made, and withdraws what no longer does.
     void tell_gate(const PodGate* gate) {
         if (gate != nullptr && gate->reason == PodGate::Reason::kUnknown) return;
         const std::string* obstacle = dependents_.obstacle();
@@ -203,8 +203,8 @@ class Planner {
 
     void ensure_integrations() {
         for (const IntegrationObject& seen : integrations_.objects) {
-            // No pod waits for an autoscaler: one that can't be seen is asked for, and the job's
-            // events say what comes of it.
+            // No pod waits for an autoscaler: one that can't be read is requested, and the job's
+            // events report the result.
             const bool is_asked =
                 seen.knowledge == Knowledge::kCurrent ||
                 (seen.knowledge == Knowledge::kRefused && !is_pod_group(seen.desired.type));
@@ -232,11 +232,11 @@ class Planner {
             counts.active.reset();
             counts.completed_indexes.clear();
         }
-        // Whoever resumes it does not mean to wait.
+        // A user who resumes it does not want to wait.
         draft_.status.restarts_in_a_row.reset();
         draft_.status.last_restart_time.clear();
         std::string message = fmt::format("{} {} is suspended.", draft_.kind(), job_.name);
-        // This takes a Restarting away, too: a suspended job does neither.
+        // This also clears Restarting: a suspended job does neither.
         if (draft_.status.is(conditions::kRunning) || draft_.status.is(conditions::kRestarting))
             draft_.set(conditions::kRunning, false, "Suspended", message);
         if (draft_.set(conditions::kSuspended, true, "Suspended", message))
@@ -251,7 +251,7 @@ class Planner {
         begin();
     }
 
-    // --- the work
+    // --- creations
 
     void work() {
         std::vector<ReplicaTypeState> states;
@@ -265,7 +265,7 @@ class Planner {
                                return lacks_pods(state);
                            });
         tell_gate(gated ? &*gate_ : nullptr);
-        // The time in a queue is not the job's.
+        // Time in a queue does not count.
         if (draft_.status.start_time.empty() && !gated) begin();
         for (ReplicaTypeState& state : states) {
             if (!waits_for_the_old && !pause && !gated) create_pods(state);
@@ -278,9 +278,9 @@ class Planner {
             if (pause) requeue_no_later_than(*pause);
             return;
         }
-        // Nothing is made, and nothing removed, before the end is on record: the next plan cleans
-        // up from the status. Nor is a pod of a new generation made before the last of the old one
-        // is gone, for it would find its old peers.
+        // Nothing is made or removed before the end is recorded: the next plan cleans up from the
+        // status. Nor is a pod of a new generation made before the last of the old one is gone, as
+        // it would find its old peers.
         forget_writes();
         if (outcome == JobOutcome::kFinished)
             plan_.requeue_at.reset();
@@ -328,7 +328,7 @@ class Planner {
         return dependents_.of(state.facts.type)->slots[static_cast<std::size_t>(index)];
     }
 
-    /// False while it waits for replicas of another type. Those that are done are in nobody's way.
+    /// False while it waits for replicas of another type. Those that are done block nothing.
     static bool may_start(const ReplicaTypeState& state, std::span<const ReplicaTypeState> all) {
         if (!state.facts.after) return true;
         const auto first = std::ranges::find_if(all, [&](const ReplicaTypeState& other) {
@@ -338,7 +338,7 @@ class Planner {
                first->totals.ready + first->done.size() >= first->facts.wanted;
     }
 
-    /// Calls f with the place of each pod that is to be made, until it says false.
+    /// Calls f with the index of each pod to make, until it returns false.
     template <class F>
     void for_each_lacking(const ReplicaTypeState& state, F f) const {
         if (state.waits) return;
@@ -360,8 +360,8 @@ class Planner {
             plan_.create_pods.push_back({id,
                                          {.restarts = slot(state, i).carried,
                                           .generation = before_.restart_generation.value_or(0)}});
-            // A replica's service goes next to its pod, so that the name resolves when the process
-            // starts.
+            // A replica's service is created next to its pod, so that the name resolves when the
+            // process starts.
             if (state.totals.unserved.contains(i)) create_service(id);
             return true;
         });
@@ -369,7 +369,7 @@ class Planner {
     void create_services(const ReplicaTypeState& state) {
         const IndexSet& unserved = state.totals.unserved;
         for (auto i = unserved.next(0); i >= 0; i = unserved.next(i + 1)) {
-            // With its pod, above; and none for a replica that is done and gone.
+            // Created with its pod, above; a replica that is done and gone needs none.
             if (state.totals.vacant.contains(i) || !slot(state, i).pod) continue;
             if (!has_room()) return;
             create_service({state.facts.type, i});
@@ -380,7 +380,8 @@ class Planner {
             plan_.create_services.push_back(id);
     }
 
-    /// Failed pods that are replaced, those of an older generation, and second pods of a replica.
+    /// Removes failed pods that are replaced, those of an older generation, and second pods of a
+    /// replica.
     void remove(ReplicaTypeState& state) {
         const IndexSet& replace = state.totals.replace;
         for (auto i = replace.next(0); i >= 0; i = replace.next(i + 1)) {
@@ -395,7 +396,7 @@ class Planner {
             erase_others(slot(state, i));
     }
 
-    /// Replicas beyond the wanted number, and of types that the spec no longer has.
+    /// Removes replicas beyond the wanted number, and of types that the spec no longer has.
     void remove_surplus() {
         for (std::size_t type = 0; type < job_.kind->replica_types.size(); ++type) {
             const Dependents::OfType* of_type = dependents_.of(static_cast<std::uint8_t>(type));
