@@ -146,7 +146,7 @@ TEST_F(OverlapTest, ContentThatIsUnderWayWhenItsNamespaceEndsGoesWithIt) {
     slow_->let(1);
     begin(kube::Method::kPost, "/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
     ASSERT_EQ(stored("namespaces", ""), 5u);
-    // The end is begun first and the content was let in: nobody has seen the end yet.
+    // The end is begun first and the content was admitted: the end has not been observed yet.
     begin(kube::Method::kDelete, "/api/v1/namespaces/team", "{}");
     begin(kube::Method::kPost, "/api/v1/namespaces/team/configmaps", config_map("late"));
     slow_->let(1);

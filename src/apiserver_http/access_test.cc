@@ -210,7 +210,7 @@ TEST_F(AccessTest, AggregatedRolesFollowTheirParts) {
     send(request("DELETE", rbac("clusterroles") + "/leases"));
     settle();
     EXPECT_THAT(verdict(as("bob", "GET", leases)), HasSubstr("cannot list"));
-    // What somebody writes into it does not stay.
+    // What someone writes into it does not stay.
     send(request("PATCH", rbac("clusterroles") + "/view",
                  R"({"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]})",
                  {{"Content-Type", kMerge}}));

@@ -141,7 +141,7 @@ TEST_F(LimitsTest, TooManyRequestsAreToldToComeBackAndTheAdminIsServed) {
     EXPECT_EQ(refused.headers.find("Retry-After"), "1");
     EXPECT_THAT(refused.body, HasSubstr("Too many requests"));
     EXPECT_EQ(get(kMaps).status, 200);
-    // Writes have a limit of their own, and what is meant to go on has none.
+    // Writes have a limit of their own, and long-running requests have none.
     EXPECT_EQ(as("bob", "POST", kMaps, R"({"metadata":{"name":"m"}})").status, 201);
     EXPECT_TRUE(
         await(client_.stream(request("GET", kMaps + "?watch=1", "", {{"Impersonate-User", "bob"}}),

@@ -99,7 +99,7 @@ TEST_F(ReviewsTest, QuestionsThatMakeNoSense) {
     EXPECT_EQ(reason(send(request("DELETE", self))), "405 MethodNotAllowed");
     EXPECT_EQ(reason(post(std::string(kAuthorization) + "/localsubjectaccessreviews", "{}")),
               "405 MethodNotAllowed");
-    // Inside of the process nobody asks: it is not known who would.
+    // In the process there is no such request: its sender would be unknown.
     EXPECT_EQ(apiserver::ServerFixture::post(self, R"({"spec":{}})").status, 405);
     EXPECT_EQ(apiserver::ServerFixture::get(self).status, 405);
 }

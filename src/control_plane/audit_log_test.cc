@@ -73,7 +73,7 @@ TEST_F(AuditLogTest, WhatIsNoFileOfThisUsersIsRefused) {
     EXPECT_FALSE(AuditLog::open(directory_ / "pipe", {}).has_value());
 }
 
-/// Stands for a disk that is full: no file grows beyond so many bytes while this lives.
+/// Simulates a full disk: no file grows beyond `bytes` bytes while this exists.
 class NoRoom {
   public:
     explicit NoRoom(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

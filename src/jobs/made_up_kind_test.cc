@@ -187,7 +187,7 @@ TEST(MadeUpKind, SaysWhetherItsReplicasRestartTogether) {
     }
 }
 
-// Which frameworks take a replica back that starts alone, and which wait for ever:
+// Which frameworks accept a replica that starts alone, and which wait without end:
 // docs/failures.md.
 TEST(Kinds, SayWhoseFailureRestartsAll) {
     const std::map<std::string, std::vector<std::string>> together{

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Gives what it is told to, and then waits.
+/// Returns what it is told to, and then waits.
 class ScriptedListener final : public Listener {
   public:
     ScriptedListener(asio::any_io_executor executor, std::deque<std::optional<Code>> script)
@@ -65,7 +65,7 @@ TEST_F(AcceptEach, GoesOnWhenThereIsRoomAgainAndEndsWithTheListener) {
     await(tasks.join());
 }
 
-// A client that always has another connection ready keeps nobody else waiting.
+// A client that always has another connection ready delays no one else.
 TEST_F(AcceptEach, LetsOthersRunAfterAFewConnections) {
     ScriptedListener listener(context.get_executor(), std::deque<std::optional<Code>>(100));
     TaskGroup tasks(context.get_executor());

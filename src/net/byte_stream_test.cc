@@ -214,7 +214,7 @@ TEST_F(Sockets, ALiveUnixListenerKeepsItsPlaceAndADeadOneLosesIt) {
         ASSERT_FALSE(second);
         EXPECT_EQ(second.error().code(), Code::kAlreadyExists);
     }
-    // A listener that was killed: its file is there, and nobody behind it.
+    // A listener that was killed: its file exists, and nothing listens.
     const int dead = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;

@@ -25,7 +25,7 @@ using testing::HasSubstr;
 constexpr std::uint16_t kA = 1;
 constexpr std::uint16_t kAaaa = 28;
 
-/// What a server of DNS knows: addresses by name. A name that stands in `long_ones` is told by TCP
+/// What a DNS server knows: addresses by name. A name in `long_ones` is answered by TCP
 /// alone.
 struct Zone {
     std::map<std::string, std::vector<std::string>> addresses;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 class TurnsTest : public ::testing::Test, protected SimulatedLoop {
   protected:
-    /// Somebody who needs a turn for so long.
+    /// A task that needs a turn for some time.
     void come(char name, Duration time) {
         people_.emplace_back(context.get_executor());
         people_.back().spawn("somebody", use(name, time));
@@ -67,7 +67,7 @@ TEST_F(TurnsTest, AHolderThatIsCancelledGivesItBack) {
     EXPECT_EQ(begun_, "abc");
 }
 
-// Some who begin and never go on must not lock all others out.
+// Tasks that begin and never continue must not lock all others out.
 TEST_F(TurnsTest, ThatLastTooLongKeepNobodyWaiting) {
     come('a', 1h);
     come('b', 1h);

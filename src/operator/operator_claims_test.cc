@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
 /// Whose a pod is follows its controller reference and its labels, as it does for Kubernetes' own
-/// controllers. Upstream never adopts a pod: a job that finds one in its way waits for ever.
+/// controllers. Upstream never adopts a pod: a job that finds one in its way waits without end.
 class ClaimsTest : public ::testing::Test {
   protected:
     ClaimsTest() { world.start_operator(); }
@@ -26,7 +26,7 @@ class ClaimsTest : public ::testing::Test {
         std::string name = "demo-worker-0";
         int index = 0;
         std::string job = "demo";
-        std::string controller_kind = {};  ///< empty: nobody controls it
+        std::string controller_kind = {};  ///< empty: no controller
         std::string controller_uid = {};
     };
     static json::object metadata(const ByHand& sketch) {
@@ -266,7 +266,7 @@ TEST_F(ClaimsTest, AnotherControllersJobAdoptsNothing) {
     EXPECT_EQ(world.transport.writes, 0);
 }
 
-// kubectl delete --cascade=orphan, and the manifest once more: the training goes on.
+// kubectl delete --cascade=orphan, and the manifest once more: the training continues.
 TEST_F(ClaimsTest, AJobThatIsMadeAgainTakesItsPodsBack) {
     world.run_job({});
     std::vector<std::string> uids;

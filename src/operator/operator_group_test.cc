@@ -19,7 +19,7 @@ using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-/// A job whose pods restart together: one failure leaves its peers waiting for ever otherwise
+/// A job whose pods restart together: otherwise one failure leaves its peers waiting without end
 /// (issues 2269, 2000, 2185).
 class GroupTest : public ::testing::Test {
   protected:

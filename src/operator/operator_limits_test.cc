@@ -220,7 +220,7 @@ TEST_F(LimitsTest, SuspendingForgivesNothing) {
     EXPECT_TRUE(has_failed());
 }
 
-/// The operator crashes after each number of writes, and another one goes on.
+/// The operator crashes after each number of writes, and another one continues.
 class CrashAfter : public ::testing::TestWithParam<bool> {
   protected:
     static constexpr int kMost = 8;
@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(Both, CrashAfter, ::testing::Bool(),
 
 // --- activeDeadlineSeconds
 
-// Upstream puts the job into a queue that nobody serves: nothing happens until the next event
+// Upstream puts the job into a queue without a worker: nothing happens until the next event
 // (issue 3358).
 TEST_F(LimitsTest, ADeadlineFiresWithoutAnyEvent) {
     world.run_job({.deadline_seconds = 10});
@@ -444,7 +444,7 @@ TEST_F(LimitsTest, ATtlOutlivesTheOperatorAndFollowsTheCalendar) {
     EXPECT_EQ(job_deletions, 1);
 }
 
-// A finalizer of somebody else's holds the job; it was told once to go.
+// A finalizer of someone else holds the job; it was deleted once.
 TEST_F(LimitsTest, AJobThatIsHeldIsDeletedOnce) {
     world.run_job({.ttl_seconds = 3});
     world.hold_job("demo");

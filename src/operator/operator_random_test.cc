@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 /// One random life of one job: a node that runs, kills and loses pods, a user who meddles, an API
 /// that loses requests and answers and ends watches, an operator that is replaced. Ends with
-/// everybody behaving, and then the job must end and the world fall quiet.
+/// everything behaving, and then the job must end and the world become quiet.
 class RandomLife {
   public:
     explicit RandomLife(std::uint64_t seed) : rng_(seed), world_(seed) {

@@ -136,7 +136,7 @@ TEST_F(ScaleTest, ARunningWorkerThatIsDeletedUnderNeverIsMadeAgain) {
 
 // --- numbers of replicas
 
-// Upstream makes pod 0 and deletes it, for ever (issue 1709).
+// Upstream makes pod 0 and deletes it, without end (issue 1709).
 TEST_F(ScaleTest, ZeroReplicasAreNone) {
     world.run_job({.workers = 0});
     world.run_for(1h);
@@ -245,7 +245,7 @@ TEST_F(BusyTest, ASmallJobDoesNotWaitForManyLargeOnes) {
     EXPECT_GT(requests, 12'000);
 }
 
-// The Go operator told it 50 s after all pods ran, for it writes the status last.
+// The Go operator reported it 50 s after all pods ran, as it writes the status last.
 TEST_F(BusyTest, RunningIsToldWhileOtherPodsAreStillMade) {
     Instant ran;
     std::optional<Duration> late;

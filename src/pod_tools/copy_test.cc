@@ -52,7 +52,7 @@ TEST_F(CopyProgram, IsWholeAndForEverybody) {
     EXPECT_THAT(left(), ElementsAre("muster"));
 }
 
-// As after a restart of the init container: who runs the old one goes on with it.
+// As after a restart of the init container: a process that runs the old one continues with it.
 TEST_F(CopyProgram, ReplacesAndDoesNotOverwrite) {
     write(to_, "old");
     std::ifstream opened(to_);

@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Returns when nobody else holds the directory's lock: all who had it are gone.
+/// Returns when no one else holds the directory's lock: all holders are gone.
 void wait_for_lock(const UniqueFd& directory) { ASSERT_EQ(::flock(directory.get(), LOCK_EX), 0); }
 
 UniqueFd open_directory(const fs::path& path) {

@@ -63,8 +63,8 @@ TEST_P(NodeIsolationTest, AForkBombEndsWithItsContainerAndTheMachineGoesOn) {
     options.pids_per_pod = 400;
     start_node();
     if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
-    // What is forked goes on to fork; the main process ends amid all of it, when it can't fork any
-    // more. A bomb alone may die out before: who can't fork ends.
+    // Forked processes keep forking; the main process ends amid all of it, when it can't fork any
+    // more. A bomb alone may die out before: a process that can't fork ends.
     create(pod_json("bomb", shell("bomb() { bomb & bomb & wait; }\n(bomb 2>/dev/null &)\n"
                                   "while :; do sleep 1000 & done")));
     const kube::Pod bomb = wait_phase("bomb", "Failed");

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr std::size_t kReaders = 200;
 
-/// Watches and who reads them, as the server does for clients far away.
+/// Watches and their readers, as the server has them for remote clients.
 class FanOutTest : public ServerFixture {
   protected:
     struct Reader {
@@ -54,7 +54,7 @@ class FanOutTest : public ServerFixture {
         auto made = co_await client->create(kube::types::kConfigMaps, "default", std::move(body));
         EXPECT_TRUE(made.has_value());
     }
-    /// Returns when some readers have been told, and remembers how many.
+    /// Returns when some readers have been woken, and remembers how many.
     Task<void> create_until_some_are_told(std::string name) {
         co_await create(std::move(name));
         while (told == 0) co_await asio::post(context, asio::use_awaitable);

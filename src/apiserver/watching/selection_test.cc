@@ -7,7 +7,7 @@
 namespace muster::apiserver {
 namespace {
 
-/// The same answer, whether somebody holds the tree or the text is looked at.
+/// The same answer, whether the tree is held or the text is searched.
 TEST(Selection, MatchesATextAsItMatchesATree) {
     ResourceDef def;
     def.type = {.group = "", .version = "v1", .plural = "pods", .kind = "Pod"};

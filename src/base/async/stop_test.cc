@@ -66,7 +66,8 @@ TEST_F(StopTest, AnAskAfterTheEndChangesNothing) {
     EXPECT_EQ(await(answer_after(1s)), 7);
 }
 
-// Otherwise it would go on after its group has ended; or its caller would, as if it had been asked.
+// Otherwise it would continue after its group has ended; or its caller would, as if it had been
+// asked.
 TEST_F(StopTest, ACancelledCallerEndsWithItsTask) {
     TaskGroup tasks(context.get_executor());
     tasks.spawn("task", wait_for_answer());

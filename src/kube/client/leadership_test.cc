@@ -56,7 +56,7 @@ class LeadershipTest : public testing::Test, protected SimulatedLoop {
     void expect_change(Result<Response> answer) {
         transport.expect(Method::kPatch, kLease, {}, std::move(answer));
     }
-    /// It reads that nobody holds the Lease, and takes it.
+    /// It reads that no one holds the Lease, and takes it.
     void lead() {
         expect_read(json_response(lease("", 0, "1")));
         expect_list();

@@ -328,7 +328,7 @@ class ElectionWorld {
     }
     double delay() { return trouble_.latency * rng_.unit() * rng_.unit(); }
 
-    /// What happens to a candidate that stands still happens when it goes on.
+    /// What happens to a paused candidate happens when it continues.
     void at_candidate(std::size_t i, double when, std::function<void(Candidate&)> what) {
         agenda_.add(when, [this, i, what = std::move(what)] {
             Candidate& self = candidates_[i];
@@ -418,7 +418,7 @@ TEST(Elections, NeverHaveTwoLeadersAndSoonHaveOne) {
             ASSERT_LE(leaders.size(), 1u) << "at " << now;
             if (!leaders.empty()) led += kTick;
             if (now < next_trouble || leaders.empty()) continue;
-            // It stands still for a while: a stopped process, a machine that swaps.
+            // It is paused for a while: a stopped process, a machine that swaps.
             world.pause(leaders.front(), now + 10 * rng.unit());
             next_trouble = now + 20;
         }

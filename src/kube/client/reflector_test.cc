@@ -426,7 +426,7 @@ TEST_F(ReflectorTest, AnInformerSeesEveryChangeWithBothStates) {
     EXPECT_EQ(*informer.find("ns/a"), "6");
     EXPECT_FALSE(informer.find("ns/b"));
 
-    // What went while nobody looked is told after the next list.
+    // What was deleted unobserved is reported after the next list.
     watch->send(WatchEventType::kError, status_from_error(expired()));
     expect_list("8", page("20", {pod("c", "19")}));
     auto second = expect_watch("20");

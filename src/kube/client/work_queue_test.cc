@@ -276,7 +276,7 @@ struct Simulation : SimulatedLoop {
         for (int i = 0; i < 500; ++i) {
             std::string key = sim.key();
             if (key <= "k2" && sim.rng.chance(0.5)) {
-                // No two times are equal: which of two things of one instant is first is not told.
+                // No two times are equal: the order of two things at the same instant is undefined.
                 const Instant when = sim.clock.now() +
                                      std::chrono::milliseconds(1 + sim.rng.below(100)) +
                                      std::chrono::nanoseconds(++sim.delayed_adds);

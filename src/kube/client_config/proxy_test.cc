@@ -54,7 +54,7 @@ TEST(ParseProxy, SaysWhatIsWrongWithoutThePassword) {
     }
 }
 
-// The cases of Go's golang.org/x/net/http/httpproxy, which other clients use, told by its rules.
+// The cases of Go's golang.org/x/net/http/httpproxy, which other clients use, grouped by its rules.
 TEST(IsWithoutProxy, IsReadAsOthersReadIt) {
     struct Row {
         const char* list;

@@ -121,7 +121,7 @@ class Plugin : public AccessFixture {
     ~Plugin() override { ::close(gate_); }
 
     void ends_in(Duration time) { write("ends", format_time(client_clock_.wall_now() + time)); }
-    /// Lets one run go on.
+    /// Lets one run continue.
     void open_gate() const { ASSERT_EQ(::write(gate_, "\n", 1), 1); }
 
     /// The process of the next run, when it has begun.

@@ -231,7 +231,7 @@ TEST(Codec, SkipsOnlyTheBadValue) {
     EXPECT_EQ(sample.pod_ip, "kept");
 }
 
-// What a cluster sends for a scheduled pod, with fields that nobody here reads.
+// What a cluster sends for a scheduled pod, with fields that nothing here reads.
 constexpr const char* kPod = R"({
   "apiVersion":"v1","kind":"Pod",
   "metadata":{"name":"j-worker-0","namespace":"default","uid":"u","resourceVersion":"42",

@@ -441,7 +441,7 @@ TEST_P(ApplyLaws, HoldForManyManagersAndWriters) {
             ASSERT_TRUE(world.apply(at(name, "later"), text));
             EXPECT_EQ(world.live, once.live);
             EXPECT_EQ(world.entries, once.entries);
-            // Nobody owns what is not there.
+            // A missing field has no owner.
             const FieldSet there =
                 with_named_fields(world.schema, field_set_of(world.schema, world.live));
             for (const json::value& entry : world.entries)

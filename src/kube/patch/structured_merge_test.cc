@@ -91,7 +91,7 @@ TEST(CompareFields, TellsWhatWasAddedModifiedAndRemoved) {
                       ".atomicMap", ""},
              Compared{"{}", R"({"atomicMap":{"a":1}})", ".atomicMap", "", ""},
              Compared{R"({"atomicList":[1,2]})", R"({"atomicList":[2,1]})", "", ".atomicList", ""},
-             // Items are told apart by what they are, not by where they stand.
+             // Items are identified by their content, not by their position.
              Compared{R"({"set":["a","b"]})", R"({"set":["b","c","a"]})", R"(.set[="c"])", "", ""},
              Compared{R"({"set":["a","b"]})", R"({"set":["b"]})", "", "", R"(.set[="a"])"},
              Compared{R"({"list":[{"name":"a","v":1},{"name":"b"}]})",

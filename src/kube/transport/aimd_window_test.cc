@@ -325,7 +325,7 @@ TEST(AimdWindowTest, NothingIsLostAndNothingIsSentTwice) {
             while (auto id = window.next(now)) ASSERT_NO_FATAL_FAILURE(check(*id));
             ASSERT_EQ(window.in_flight(), static_cast<int>(flying.size()));
         }
-        // Nobody starves: with answers alone, all that waits is sent.
+        // Nothing starves: with answers alone, everything that waits is sent.
         now += seconds(1);
         while (window.waiting() > 0) {
             while (auto id = window.next(now)) ASSERT_NO_FATAL_FAILURE(check(*id));

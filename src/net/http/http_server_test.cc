@@ -223,7 +223,7 @@ TEST_F(Server, AClientThatExpectsIsToldToGoOn) {
     EXPECT_EQ(await(read_until(*stream, "\r\n\r\n")), "HTTP/1.1 100 Continue\r\n\r\n");
     send(*stream, "hello");
     EXPECT_TRUE(await(read_until(*stream, "hello")).ends_with("POST / hello"));
-    // Who is refused is not told to go on.
+    // A client that is refused does not get a 100.
     EXPECT_TRUE(conversation("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n"
                              "Expect: 100-continue\r\n\r\n")
                     .starts_with("HTTP/1.1 413 "));

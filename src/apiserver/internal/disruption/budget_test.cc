@@ -42,7 +42,7 @@ json::object pod_of(const PodRow& row) {
     return pod;
 }
 
-/// Controllers "three" and "five" want as many; nobody knows others.
+/// Controllers "three" and "five" want as many; others are unknown.
 std::optional<std::int64_t> scale_of(const PodController& controller) {
     if (controller.name == "three") return 3;
     if (controller.name == "five") return 5;

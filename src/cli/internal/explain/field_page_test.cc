@@ -74,7 +74,7 @@ TEST(FieldPage, FieldsOfKubernetesOwnStructuresHaveWords) {
 /// What a job's manifest may consist of, down to volumes of others.
 void find_silent(const kube::Schema& schema, const std::string& path,
                  std::set<std::string>& silent) {
-    // No node here mounts these; that they are not here stands beside each field of a Volume.
+    // No node here mounts these; each field of a Volume says that they are not here.
     static const std::set<std::string_view> kVolumesOfOthers{"AWSElasticBlockStoreVolumeSource",
                                                              "AzureDiskVolumeSource",
                                                              "AzureFileVolumeSource",

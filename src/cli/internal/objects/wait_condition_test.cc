@@ -59,7 +59,7 @@ TEST(WaitCondition, AJobThatHasEndedWillNotEndOtherwise) {
     EXPECT_TRUE(asked("condition=Failed", kFailedJob).met);
     EXPECT_FALSE(asked("condition=Running", kFailedJob).never);
     EXPECT_FALSE(asked("condition=Succeeded=False", kFailedJob).never);
-    // Of a kind of others nobody knows.
+    // For other kinds it is not known.
     EXPECT_FALSE(asked("condition=Succeeded", R"({"apiVersion":"example.com/v1","status":{
         "conditions":[{"type":"Failed","status":"True"}]}})")
                      .never);

@@ -175,7 +175,7 @@ TEST(RunHistory, ASuccessHasNoCulprit) {
     EXPECT_THAT(texts(tell_verdict(verdict, {})), ElementsAre(HasSubstr("succeeded after")));
 }
 
-// A deadline stops what runs; nobody failed.
+// A deadline stops what runs; nothing failed.
 TEST(RunHistory, WhatIsStoppedHasNotFailed) {
     RunHistory history;
     PodView before = pod("Running", running());

@@ -71,7 +71,7 @@ jobs::JobStatus with_restarts(std::int32_t restarts) {
     return status;
 }
 
-// --- the table is incremental, and nobody can tell
+// --- the table is incremental, without a visible difference
 
 /// One random history of a job's pods and services, as caches and answers bring them.
 class RandomHistory {
@@ -228,7 +228,7 @@ struct SliceRow {
 class TestCalculatePodSliceSize : public ::testing::TestWithParam<SliceRow> {};
 
 // training-operator pkg/core/pod_test.go and service_test.go. Upstream keeps at least one slot,
-// which is how it makes and deletes a pod of a type with no replicas for ever (issue 1709).
+// which is how it makes and deletes a pod of a type with no replicas without end (issue 1709).
 TEST_P(TestCalculatePodSliceSize, Slots) {
     Cache cache({.workers = GetParam().replicas});
     for (int index : GetParam().pods) cache.show({.index = index});

@@ -85,7 +85,7 @@ TEST(Limits, TestDurationUntilExpireTime) {
     }
 }
 
-// Upstream leaves jobs behind that ended without it, and tries for ever to tell their expiry.
+// Upstream never deletes jobs that ended without it, and tries without end to compute their expiry.
 TEST(Limits, WithoutACompletionTimeTheTtlCountsFromTheFinalCondition) {
     EXPECT_EQ(expiry_of(facts({.ttl_seconds = 1}), ended("Failed", "")), kNow + 8s);
 }

@@ -180,7 +180,7 @@ TEST(Planner, ScaleDownDeletesTheHighestAndDoesNotCountThem) {
     EXPECT_FALSE(next.status->finished());
 }
 
-// Upstream creates and deletes slot 0 for ever (issue 1709). The kind's rules refuse it for
+// Upstream creates and deletes slot 0 without end (issue 1709). The kind's rules refuse it for
 // PyTorch, so the number is set on the loaded job.
 TEST(Planner, ZeroReplicasMeansNone) {
     jobs::Job job = make_job({});

@@ -166,7 +166,7 @@ bool one_that_is_cut_off_hears_nothing_and_is_not_heard() {
     const UniqueFd one = socket_in(network.one);
     const UniqueFd two = socket_in(network.two);
     if (!network.one->cut_off()) return false;
-    // What the sender is told of it is nothing, as of a cable that was pulled.
+    // The sender notices nothing, as if a cable was pulled.
     if (!tell(two, PodNetwork::kOne, port_of(one), 'a')) return false;
     (void)tell(one, PodNetwork::kTwo, port_of(two), 'b');
     if (!network.one->reconnect()) return false;

@@ -112,7 +112,7 @@ TEST_P(SandboxServiceTest, ALogThatCanNotBeWrittenIsReportedAndTheContainerGoesO
                                 "[0-9]+ bytes of its log are lost: .*No space left on device"));
 }
 
-/// What `muster up` needs: the pod goes on without us, and who comes next learns everything.
+/// What `muster up` needs: the pod continues without us, and the next process learns everything.
 TEST_P(SandboxServiceTest, AnInitThatOutlivesUsTellsWhoConnectsWhatBecameOfItsContainers) {
     spec.socket = dir / "shim.sock";
     const pid_t daemon = ::fork();
@@ -169,7 +169,7 @@ TEST_P(SandboxServiceTest, WhoFindsAPodIsToldWhatItWasGiven) {
     EXPECT_EQ(recover_pod(spec.socket).value().connections, 2u);
 }
 
-/// Else a client whose daemon was killed would wait for ever.
+/// Otherwise a client whose daemon was killed would wait without end.
 TEST_P(SandboxServiceTest, ACommandEndsWithTheOneWhoAskedForIt) {
     spec.socket = dir / "shim.sock";
     start_pod();

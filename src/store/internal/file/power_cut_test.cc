@@ -21,7 +21,7 @@ class BreakingDiskTest : public StoreFileTest {
     }
     ~BreakingDiskTest() override { log::set_sink({}); }
 
-    /// What a client was told: for each of its keys the newest text, "" when it is gone.
+    /// What a client was told: for each of its keys the newest text, "" if it is gone.
     struct Told {
         std::map<std::string, std::string> objects;
         Revision revision = 0;
@@ -111,7 +111,7 @@ TEST_F(BreakingDiskTest, WhatWasConfirmedOutlivesALossOfPower) {
             confirmed += client.told.objects.size();
             for (const auto& [name, text] : client.told.objects) {
                 const std::string found = text_of(name);
-                // The write that nobody confirmed may have made it.
+                // The write that was not confirmed may have been made.
                 if (name != client.next.first || found != client.next.second)
                     EXPECT_EQ(found, text) << name;
             }
