@@ -30,8 +30,8 @@ constexpr std::string_view kKillHelp =
 
 Usage: muster kill JOB [REPLICA] [FLAGS]
 
-REPLICA is worker-1, master-0, launcher, or a pod's name; it may be left out where a job has only one. The signal goes to
-the first process of its container. When that ends, everything that it started ends too, as when a node dies.
+REPLICA is worker-1, master-0, launcher, or a pod's name; it may be left out where a job has only one. The signal goes
+to the first process of its container. When that ends, everything that it started ends too, as when a node dies.
 
       --signal SIGNAL        its name or number, as in TERM or 15 (default: KILL)
       --rank N               not to the first process but to the worker of this rank below it, as started by
@@ -50,8 +50,8 @@ Examples:
 )";
 
 constexpr std::string_view kPauseHelp =
-    R"(Pauses all processes of a replica of a job that 'muster run' runs on this machine, and then resumes them: like a node
-that hangs, or a disk that does not answer.
+    R"(Pauses all processes of a replica of a job that 'muster run' runs on this machine, and then resumes them: like
+a node that hangs, or a disk that does not answer.
 
 Usage: muster pause JOB [REPLICA] [FLAGS]
 
