@@ -65,7 +65,7 @@ How it fits this machine:
 
 What you see:
       --logs DIR             keep each pod's log in DIR/NAMESPACE_POD.log
-  -o, --output json|yaml     print the final objects on standard output, everything else on standard error
+  -o, --output json|yaml     print the final objects on standard output, all else on standard error
   -q, --quiet                only the pods' logs and what went wrong
   -v, --verbose              muster's own log too; twice for more
       --keep                 keep the state directory and say where it is
