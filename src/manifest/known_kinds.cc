@@ -66,12 +66,13 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
     }
     auto elsewhere = std::ranges::find(kElsewhere, kind, &Elsewhere::kind);
     if (elsewhere != kElsewhere.end()) {
-        found.message = fmt::format("{} is known in {}, but not served here yet; served are {}",
-                                    kind, elsewhere->project, list_known());
+        found.message =
+            fmt::format("{} is known in {}, but not served here yet; the served kinds are {}", kind,
+                        elsewhere->project, list_known());
         return found;
     }
     std::string nearest = kube::nearest_name(kind, names);
-    found.message = fmt::format("the kind \"{}\" is not known{}; known are {}", kind,
+    found.message = fmt::format("the kind \"{}\" is not known{}; the known kinds are {}", kind,
                                 nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
                                 list_known());
     return found;

@@ -50,7 +50,7 @@ def test_a_signal_of_choice_reaches_the_program(muster):
     (["digits", "worker-5"], 'job digits has no replica "worker-5"; it has: master-0, worker-0'),
     (["digits"], "job digits has several: say which of master-0, worker-0"),
     (["digits", "worker-0", "--rank", "1"], "no process of pod digits-worker-0 is a worker with a rank of its own"),
-    (["digits", "worker-0", "-n", "other"], "no job of a 'muster run' is here in namespace other"),
+    (["digits", "worker-0", "-n", "other"], "no 'muster run' has a job here in namespace other"),
 ])
 def test_what_is_not_there_is_named(muster, words, told):
     run = begin(muster, pytorchjob("digits", PATIENT, 1, PATIENT))
@@ -72,7 +72,7 @@ def test_a_replica_that_has_ended_is_left_alone(muster):
 
 def test_without_a_run_and_on_a_cluster(muster):
     nobody = muster.run("kill", "digits", "worker-0")
-    assert nobody.status == 1 and "no job of a 'muster run' is here" in nobody.err, nobody
+    assert nobody.status == 1 and "no 'muster run' has a job here" in nobody.err, nobody
     cluster = muster.run("kill", "digits", "worker-0", "--context", "prod")
     assert cluster.status == 2 and "'kubectl exec POD -- kill'" in cluster.err, cluster
 

@@ -77,7 +77,7 @@ def test_what_is_there_already_is_not_touched(cluster):
     manifest = pytorchjob("twice", "true")
     cluster.run(manifest=manifest)
     _, said = cluster.run(manifest=manifest, status=2)
-    assert "PyTorchJob default/twice is there already: delete it" in said[0]
+    assert "PyTorchJob default/twice already exists: delete it" in said[0]
     assert said[1] == "muster run: 1 error; nothing was started"
     (cluster.directory / "twice.yaml").write_text(manifest)
     cluster.muster("delete", "--kubeconfig", str(cluster.kubeconfig), "-f", "twice.yaml")

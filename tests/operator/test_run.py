@@ -164,7 +164,7 @@ def test_a_second_ctrl_c_leaves_and_says_what_stays(operator, stage, run, server
 def test_a_job_of_that_name_is_not_taken_over(stage, run):
     stage.post(job("PyTorchJob"))
     lines = run(small()).ended(2)
-    assert "is there already" in lines[0] and lines[-1] == "muster run: 1 error; nothing was started"
+    assert "already exists" in lines[0] and lines[-1] == "muster run: 1 error; nothing was started"
 
 
 def test_a_kind_that_is_not_defined_and_a_namespace_that_is_not_there(server, namespace, run):

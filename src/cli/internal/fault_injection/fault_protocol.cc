@@ -52,11 +52,9 @@ Error no_such_job(const std::vector<RunPod>& pods, const FaultTarget& target) {
     const std::string where =
         target.namespace_.empty() ? "" : fmt::format(" in namespace {}", target.namespace_);
     if (jobs.empty())
-        return Error(
-            Code::kNotFound,
-            fmt::format("no job of a 'muster run' is here{}: it has to be one of this user, "
-                        "with the same TMPDIR, that has pods",
-                        where));
+        return Error(Code::kNotFound, fmt::format("no 'muster run' has a job here{}: the run must "
+                                                  "be yours, have the same TMPDIR, and have pods",
+                                                  where));
     const std::string nearest = nearest_name(target.job, {jobs.begin(), jobs.end()});
     return Error(Code::kNotFound,
                  fmt::format("there is no job \"{}\" here{}; {}", target.job, where,
@@ -84,8 +82,8 @@ Result<Pods> pods_of(const std::vector<RunPod>& pods, const FaultTarget& target)
                                  target.job, listed(namespaces)));
     if (runs.size() > 1)
         return Error(Code::kInvalid,
-                     fmt::format("{} runs have a job \"{}\", which nothing tells apart: give one "
-                                 "of them a namespace of its own ('muster run --namespace')",
+                     fmt::format("{} runs have a job \"{}\", and nothing tells them apart: give "
+                                 "one of them a namespace of its own ('muster run --namespace')",
                                  runs.size(), target.job));
     return found;
 }

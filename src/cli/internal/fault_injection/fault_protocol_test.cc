@@ -69,7 +69,7 @@ TEST(FaultProtocol, WhatCantBeMeantSaysWhatThereIs) {
         {{"", "digit", "worker-1"}, Code::kNotFound, "did you mean \"digits\"?"},
         {{"", "zebra", "worker-1"}, Code::kNotFound, "there are: digits, mpi, over, same, solo"},
         {{"ml", "digits", ""}, Code::kNotFound, "in namespace ml; there are: twice"},
-        {{"none", "digits", ""}, Code::kNotFound, "no job of a 'muster run' is here in namespace"},
+        {{"none", "digits", ""}, Code::kNotFound, "no 'muster run' has a job here in namespace"},
         {{"", "digits", "worker-9"},
          Code::kNotFound,
          "no replica \"worker-9\"; it has: master-0, worker-0, worker-1, worker-2"},

@@ -193,12 +193,11 @@ class ContainerCheck {
         if (!path) return std::nullopt;
         std::optional<std::string> found = look_along(name, *path);
         if (!found)
-            error(
-                field,
-                fmt::format(
-                    "the program \"{}\" is not found along PATH ({}); install it, or activate the "
-                    "environment that has it, or give its place with --env PATH=DIR:$PATH",
-                    name, path->empty() ? "which is empty" : *path));
+            error(field,
+                  fmt::format(
+                      "the program \"{}\" is not found along PATH ({}); install it, activate the "
+                      "environment that has it, or add its directory with --env PATH=DIR:$PATH",
+                      name, path->empty() ? "which is empty" : *path));
         return found;
     }
 
@@ -310,17 +309,17 @@ class ContainerCheck {
         const runtime::Devices devices = machine_.devices();
         const auto found = devices.find(name);
         if (found == devices.end())
-            return error(field,
-                         fmt::format("this machine has no \"{0}\" to hand out; run without it "
-                                     "with --ignore-resources {0}",
-                                     name));
+            return error(
+                field,
+                fmt::format(
+                    "this machine has no \"{0}\"; to run without it, use --ignore-resources {0}",
+                    name));
         const auto wanted = kube::Quantity::parse(amount);
         const auto have = static_cast<std::int64_t>(found->second.size());
         if (wanted && wanted->ceil_units() > have)
-            error(field,
-                  fmt::format("it asks for {} and this machine has {} in all; ask for fewer, "
-                              "or run without with --ignore-resources {}",
-                              wanted->to_string(), have, name));
+            error(field, fmt::format("it asks for {} and this machine has {} in all; request "
+                                     "fewer, or run without them with --ignore-resources {}",
+                                     wanted->to_string(), have, name));
     }
 
     const manifest::Document& document_;

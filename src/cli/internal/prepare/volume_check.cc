@@ -33,9 +33,8 @@ void check_host_paths(const manifest::Document& document, const manifest::PodSpe
         if (machine.kind_of(path) != FileKind::kMissing) continue;
         problems.push_back(document.problem(
             manifest::Severity::kError, fmt::format("{}.volumes[{}].hostPath.path", pod.path, i),
-            fmt::format("{0} does not exist on this machine; make it, or name the directory that "
-                        "stands in for it "
-                        "with --mount {0}=DIR",
+            fmt::format("{0} does not exist on this machine; create it, or name the directory that "
+                        "replaces it with --mount {0}=DIR",
                         path)));
     }
 }

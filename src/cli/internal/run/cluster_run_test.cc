@@ -206,8 +206,10 @@ TEST_F(ClusterRun, AJobOfThatNameIsNotTakenOver) {
     EXPECT_EQ(finish(), 0);
     begin(std::string(kJob) + std::string(kMap));
     EXPECT_EQ(finish(), 2);
-    EXPECT_THAT(problem(), HasSubstr("m.yaml:3:18: error: metadata.name: PyTorchJob ml/digits is "
-                                     "there already: delete it"));
+    EXPECT_THAT(
+        problem(),
+        HasSubstr(
+            "m.yaml:3:18: error: metadata.name: PyTorchJob ml/digits already exists: delete it"));
     EXPECT_TRUE(get(kube::types::kConfigMaps, "settings").is_null()) << "nothing was started";
 }
 
@@ -217,7 +219,7 @@ TEST_F(ClusterRun, WhatAJobUsesMayBeThereAlready) {
     begin(std::string(kJob) + std::string(kMap));
     set_condition("Succeeded", "all is done");
     EXPECT_EQ(finish(), 0);
-    EXPECT_EQ(count("muster: ConfigMap ml/settings is there already, as the manifest has it\n"), 1);
+    EXPECT_EQ(count("muster: ConfigMap ml/settings already exists, as in the manifest\n"), 1);
 }
 
 TEST_F(ClusterRun, WhatAJobUsesMayNotBeAnother) {
@@ -225,7 +227,7 @@ TEST_F(ClusterRun, WhatAJobUsesMayNotBeAnother) {
            json::object{{"metadata", {{"name", "settings"}}}, {"data", {{"epochs", "4"}}}});
     begin(std::string(kJob) + std::string(kMap));
     EXPECT_EQ(finish(), 2);
-    EXPECT_THAT(problem(), HasSubstr("ConfigMap ml/settings is there already"));
+    EXPECT_THAT(problem(), HasSubstr("ConfigMap ml/settings already exists"));
     EXPECT_TRUE(get(kJobs, "digits").is_null());
 }
 
@@ -235,8 +237,8 @@ TEST_F(ClusterRun, MissingDefinitionsAndNamespacesAreNamed) {
     begin(elsewhere);
     EXPECT_EQ(finish(), 2);
     EXPECT_THAT(problem(),
-                HasSubstr("error: metadata.namespace: there is no namespace \"nowhere\": "
-                          "make it ('kubectl create namespace nowhere')"));
+                HasSubstr("error: metadata.namespace: there is no namespace \"nowhere\": create it "
+                          "('kubectl create namespace nowhere')"));
     EXPECT_TRUE(await(
         admin_.remove(kube::types::kCustomResourceDefinitions, "", "pytorchjobs.kubeflow.org")));
     begin(std::string(kJob));

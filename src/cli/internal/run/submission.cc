@@ -25,14 +25,14 @@ std::optional<manifest::Problem> explained(const manifest::CheckedObject& object
     };
     if (error.code() == Code::kAlreadyExists)
         return problem("metadata.name",
-                       fmt::format("{} is there already: delete it ('muster delete -f FILE' "
-                                   "deletes all that a file names), or choose another name",
+                       fmt::format("{} already exists: delete it ('muster delete -f FILE' deletes "
+                                   "everything that a file names), or choose another name",
                                    shown_name(object)));
     if (error.code() != Code::kNotFound) return std::nullopt;
     if (error.message().contains(fmt::format("namespaces \"{}\"", object.namespace_)))
         return problem("metadata.namespace",
-                       fmt::format("there is no namespace \"{0}\": make it ('kubectl create "
-                                   "namespace {0}'), or put it into the manifest",
+                       fmt::format("there is no namespace \"{0}\": create it ('kubectl create "
+                                   "namespace {0}'), or add it to the manifest",
                                    object.namespace_));
     if (!object.job)
         return problem("kind", fmt::format("the server has no {}", object.type.qualified()));
@@ -161,8 +161,8 @@ Task<bool> Submission::is_there(const manifest::CheckedObject& object) {
     auto found = co_await client_.get(object.type, object.namespace_, object.name);
     if (!found || !holds(**found, object.document.object)) co_return false;
     used_.insert(shown_name(object));
-    console_.tell({Tone::kPlain,
-                   fmt::format("{} is there already, as the manifest has it", shown_name(object))});
+    console_.tell(
+        {Tone::kPlain, fmt::format("{} already exists, as in the manifest", shown_name(object))});
     co_return true;
 }
 
@@ -188,7 +188,7 @@ Task<void> Submission::withdraw() {
         auto removed = co_await client_.remove(made.type, made.namespace_, made.name, options);
         if (!removed && removed.error().code() != Code::kNotFound)
             console_.tell(
-                {Tone::kBad, fmt::format("{} {} was made and could not be deleted: {}",
+                {Tone::kBad, fmt::format("{} {} was created and could not be deleted: {}",
                                          made.type.kind, made.name, removed.error().message())});
     }
     made_.clear();
