@@ -1,5 +1,5 @@
-"""All tests of this folder run as the account that `muster manifests` makes, so what it may not do they can't. Here: what it may and
-nobody does, once the tests of the files below have ended."""
+"""All tests of this folder run as the account that `muster manifests` makes, so what it may not do they can't. Here: that no
+right of it is unused, once the tests of the files below have ended."""
 
 import os
 import pathlib
