@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// A value that can't be mistaken for another one of the same representation:
+/// A value that can't be mistaken for another of the same representation:
 /// `using Uid = Strong<struct UidTag, std::string>;`
 template <class Tag, class T>
 class Strong {

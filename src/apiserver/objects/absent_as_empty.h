@@ -7,7 +7,7 @@
 
 namespace muster::apiserver {
 
-/// The object at the key; an empty one if there is none.
+/// The object at the key; an empty one when there is none.
 inline const json::object& child(const json::object& parent, std::string_view key) {
     static const json::object kNone;
     const json::object* found = object_at(parent, key);
