@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 
+#include "base/parse_number.h"
 #include "kube/transport/server_address.h"
 
 namespace muster::control_plane {
@@ -74,9 +74,9 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
     if (!host.empty()) parsed.address = host;
     if (!is_v4(parsed.address) && !is_v6(parsed.address)) return std::nullopt;
     if (port) {
-        const auto [end, error] =
-            std::from_chars(port->data(), port->data() + port->size(), parsed.port);
-        if (error != std::errc() || end != port->data() + port->size()) return std::nullopt;
+        const auto number = parse_number<std::uint16_t>(*port);
+        if (!number) return std::nullopt;
+        parsed.port = *number;
     }
     return parsed;
 }

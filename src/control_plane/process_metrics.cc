@@ -3,11 +3,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 
 #include "apiserver_http/metric_family.h"
 #include "base/fields.h"
+#include "base/parse_number.h"
 #include "manifest/read_files.h"
 
 namespace muster::control_plane {
@@ -17,20 +17,13 @@ namespace {
 constexpr auto kCounter = prometheus::MetricType::Counter;
 constexpr auto kGauge = prometheus::MetricType::Gauge;
 
-std::optional<std::uint64_t> number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    return value;
-}
-
 /// When the machine was booted, in seconds since 1970.
 std::optional<std::uint64_t> boot_time() {
     const Result<std::string> stat = manifest::read_file("/proc/stat");
     if (!stat) return std::nullopt;
     const std::size_t at = stat->find("\nbtime ");
     if (at == stat->npos) return std::nullopt;
-    return number(std::string_view(*stat).substr(at + 7));
+    return leading_number<std::uint64_t>(std::string_view(*stat).substr(at + 7));
 }
 
 std::optional<double> open_descriptors() {
@@ -56,7 +49,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line) {
         const std::string_view text = take_field(line, ' ');
         const bool wanted = field == 14 || field == 15 || field == 22 || field == 23 || field == 24;
         if (!wanted) continue;
-        const std::optional<std::uint64_t> value = number(text);
+        const std::optional<std::uint64_t> value = leading_number<std::uint64_t>(text);
         if (!value) return std::nullopt;
         if (field == 14 || field == 15) stat.cpu_ticks += *value;
         if (field == 22) stat.start_ticks = *value;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "apiserver_http/http_front.h"
 #include "apiserver_http/metric_family.h"
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "control_plane/internal/credentials.h"
 #include "control_plane/internal/webhook_client.h"
 #include "control_plane/internal/yaml_bodies.h"
@@ -28,10 +28,7 @@ namespace {
 
 /// "127.0.0.1:6443" -> 6443.
 std::uint16_t port_of(std::string_view address) {
-    std::uint16_t port = 0;
-    const std::string_view digits = address.substr(address.rfind(':') + 1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    return port;
+    return parse_number<std::uint16_t>(address.substr(address.rfind(':') + 1)).value_or(0);
 }
 
 /// The metrics of this process, its sockets and its audit log, if there is one.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/parse_number.h"
 #include "jobs/internal/elastic_range.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
@@ -115,12 +114,8 @@ void set_defaults(Job& job) {
 /// The value if it is a number: what upstream's WORLD_SIZE multiplies by.
 std::optional<std::int32_t> number(const std::optional<std::string>& text) {
     if (!text) return std::nullopt;
-    const std::string_view digits =
-        text->starts_with('+') ? std::string_view(*text).substr(1) : std::string_view(*text);
-    std::int32_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
+    const std::string_view digits = *text;
+    return parse_number<std::int32_t>(digits.starts_with('+') ? digits.substr(1) : digits);
 }
 
 std::vector<Cause> check(const Job& job) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
-#include <charconv>
 
 #include "base/lower_case.h"
+#include "base/parse_number.h"
 
 namespace muster::launch {
 namespace {
@@ -17,14 +17,6 @@ std::optional<ip::address> address_of(std::string_view host) {
     boost::system::error_code error;
     const ip::address address = ip::make_address(std::string(host), error);
     return error ? std::nullopt : std::optional(address);
-}
-
-std::optional<std::uint16_t> port_of(std::string_view text) {
-    std::uint16_t port = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, port);
-    return error == std::errc() && stop == end && !text.empty() ? std::optional(port)
-                                                                : std::nullopt;
 }
 
 bool is_host(std::string_view host) {
@@ -70,7 +62,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view text, std::uint16_t defa
         port = text.substr(endpoint.host.size());
     }
     if (!port.empty()) {
-        const std::optional<std::uint16_t> number = port_of(port.substr(1));
+        const std::optional<std::uint16_t> number = parse_number<std::uint16_t>(port.substr(1));
         if (!number) return std::nullopt;
         endpoint.port = *number;
     }

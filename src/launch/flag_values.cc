@@ -3,24 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 
 #include "base/fields.h"
 #include "base/lower_case.h"
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 
 namespace muster::launch {
 namespace {
-
-std::optional<int> whole(std::string_view text) {
-    int number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && stop == end && !text.empty() ? std::optional(number)
-                                                                : std::nullopt;
-}
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -42,7 +34,7 @@ Result<std::set<int>> numbers(const Given& given, int least, int most, std::stri
     std::string_view rest = given.text;
     while (!rest.empty()) {
         const std::string_view each = trimmed(take_field(rest, ','));
-        const std::optional<int> number = whole(each);
+        const std::optional<int> number = parse_number<int>(each);
         if (!number || *number < least || *number > most)
             return wrong(given, fmt::format("\"{}\" is not a valid {}", each, what));
         found.insert(*number);
@@ -59,9 +51,9 @@ constexpr int kLongest = 1'000'000'000;  // seconds: 31 years
 Result<NodeRange> read_nodes(const Given& given) {
     constexpr std::string_view kForm = "expects N or MIN:MAX, with 1 <= MIN <= MAX";
     std::string_view rest = given.text;
-    const std::optional<int> least = whole(take_field(rest, ':'));
+    const std::optional<int> least = parse_number<int>(take_field(rest, ':'));
     const bool range = given.text.find(':') != std::string::npos;
-    const std::optional<int> most = range ? whole(rest) : least;
+    const std::optional<int> most = range ? parse_number<int>(rest) : least;
     if (!least || !most) return wrong(given, kForm);
     if (*least < 1)
         return wrong(given, fmt::format("{} is not a number of nodes; {}", *least, kForm));
@@ -81,7 +73,7 @@ Result<int> read_local_size(const Given& given, const Devices& devices) {
         if (there > 0) return there;
         return wrong(given, fmt::format("this node has no {}; {}", given.text, kForm));
     }
-    const std::optional<int> number = whole(given.text);
+    const std::optional<int> number = parse_number<int>(given.text);
     if (!number || *number < 1) return wrong(given, kForm);
     return *number;
 }
@@ -129,15 +121,13 @@ Result<std::vector<int>> read_signals(const Given& given) {
 }
 
 Result<Duration> read_seconds(const Given& given) {
-    double seconds = 0;
-    const char* const end = given.text.data() + given.text.size();
-    const auto [stop, error] = std::from_chars(given.text.data(), end, seconds);
-    if (error != std::errc() || stop != end || !(seconds >= 0) || seconds > kLongest)
+    const auto seconds = parse_number<double>(given.text);
+    if (!seconds || !(*seconds >= 0) || *seconds > kLongest)
         return wrong(given, "expects a number of seconds, 0 or above");
-    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
 }
 
-int read_count(const Given& given) { return whole(given.text).value_or(0); }
+int read_count(const Given& given) { return parse_number<int>(given.text).value_or(0); }
 
 namespace {
 
@@ -227,7 +217,7 @@ class ConfReader {
 };
 
 Result<int> ConfReader::number(const Entry& entry, int least) const {
-    const std::optional<int> number = whole(entry.value);
+    const std::optional<int> number = parse_number<int>(entry.value);
     if (number && *number >= least && *number <= kLongest) return *number;
     return wants(entry, fmt::format("expects a whole number, {} or above", least));
 }

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <ranges>
 
 #include "base/fields.h"
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 
 namespace muster::launch {
 namespace {
@@ -20,15 +20,6 @@ std::vector<std::string> words(std::string_view text, char separator) {
     std::vector<std::string> found;
     while (!text.empty()) found.emplace_back(take_field(text, separator));
     return found;
-}
-
-template <class T>
-std::optional<T> number_of(std::string_view text) {
-    T number{};
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && stop == end && !text.empty() ? std::optional(number)
-                                                                : std::nullopt;
 }
 
 std::string alternatives(std::string_view listed) {
@@ -47,18 +38,18 @@ std::optional<std::string> complaint(const FlagRow& row, const std::string& text
         case FlagKind::kOptionalText:
             return std::nullopt;
         case FlagKind::kCount: {
-            const auto number = number_of<int>(text);
+            const auto number = parse_number<int>(text);
             if (number && *number >= 0) return std::nullopt;
             return "expects a whole number, 0 or above";
         }
         case FlagKind::kPositive: {
-            const auto number = number_of<int>(text);
+            const auto number = parse_number<int>(text);
             if (number && *number > 0) return std::nullopt;
             return "expects a whole number above 0";
         }
         case FlagKind::kSeconds: {
             constexpr double kLongest = 1e9;
-            const auto number = number_of<double>(text);
+            const auto number = parse_number<double>(text);
             if (number && std::isfinite(*number) && *number >= 0 && *number <= kLongest)
                 return std::nullopt;
             return "expects a number of seconds, 0 or above";
@@ -76,7 +67,7 @@ std::optional<std::string> complaint(const FlagRow& row, const std::string& text
 std::optional<bool> yes_or_no(const FlagRow& row, std::string_view text) {
     if (text.empty()) return row.flag == Flag::kStandalone ? std::optional(true) : std::nullopt;
     if (text == "true" || text == "false") return text == "true";
-    const auto number = number_of<int>(text);
+    const auto number = parse_number<int>(text);
     return number ? std::optional(*number != 0) : std::nullopt;
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 
 namespace muster::launch {
 
@@ -144,11 +144,9 @@ std::optional<int> device_of(int local_rank, const std::optional<std::string>& v
     std::string_view rest = *visible;
     for (int at = 0; !rest.empty(); ++at) {
         const std::string_view entry = take_field(rest, ',');
-        int device = 0;
-        const auto [end, error] =
-            std::from_chars(entry.data(), entry.data() + entry.size(), device);
+        const auto device = parse_number<int>(entry);
         // A name such as GPU-8932f937 does not tell the NUMA node.
-        if (error != std::errc() || end != entry.data() + entry.size()) return std::nullopt;
+        if (!device) return std::nullopt;
         if (at == local_rank) return device;
     }
     return std::nullopt;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 
 namespace muster::launch {
 namespace {
@@ -14,14 +14,6 @@ namespace {
 std::string text_of(const Variables& variables, std::string_view name) {
     const std::string* const text = find_variable(variables, name);
     return text == nullptr ? std::string() : *text;
-}
-
-std::optional<std::uint64_t> count_of(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && stop == end && !text.empty() ? std::optional(number)
-                                                                : std::nullopt;
 }
 
 class Planner {
@@ -248,7 +240,7 @@ class Planner {
         const Given files{text_of(variables_, "DLROVER_LOG_ROTATE_BACKUP_COUNT"),
                           "DLROVER_LOG_ROTATE_BACKUP_COUNT"};
         if (!bytes.text.empty()) {
-            const std::optional<std::uint64_t> count = count_of(bytes.text);
+            const std::optional<std::uint64_t> count = parse_number<std::uint64_t>(bytes.text);
             if (!count) return wrong(bytes, "expects a number of bytes");
             if (*count >= kLeast)
                 plan_.logs.rotate_bytes = *count;
@@ -256,7 +248,7 @@ class Planner {
                 warn(bytes.written() + " has no effect: it is below 1048576 (1 MiB)");
         }
         if (files.text.empty()) return {};
-        const std::optional<std::uint64_t> count = count_of(files.text);
+        const std::optional<std::uint64_t> count = parse_number<std::uint64_t>(files.text);
         if (!count || *count > 10'000)
             return wrong(files, "expects a number of files, up to 10000");
         plan_.logs.rotated_files = static_cast<int>(*count);

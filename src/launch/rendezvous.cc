@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/fields.h"
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 
 namespace muster::launch {
 namespace {
@@ -29,12 +29,10 @@ Result<std::optional<int>> number_in(const Variables& variables,
     for (const std::string_view name : names) {
         const std::string* const text = said(variables, name);
         if (text == nullptr) continue;
-        int number = 0;
-        const char* const end = text->data() + text->size();
-        const auto [stop, error] = std::from_chars(text->data(), end, number);
-        if (error != std::errc() || stop != end || number < 0)
+        const auto number = parse_number<int>(*text);
+        if (!number || *number < 0)
             return wrong({*text, std::string(name)}, "expects a whole number, 0 or above");
-        return std::optional(number);
+        return number;
     }
     return std::optional<int>();
 }

@@ -4,10 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 #include "base/text_files.h"
 
 namespace muster::launch {
@@ -18,12 +18,8 @@ namespace fs = std::filesystem;
 
 std::optional<std::int64_t> number(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-    const int base = text.starts_with("0x") ? 16 : 10;
-    if (base == 16) text.remove_prefix(2);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    if (text.starts_with("0x")) return parse_number<std::int64_t>(text.substr(2), 16);
+    return parse_number<std::int64_t>(text);
 }
 
 std::string content(const fs::path& path) {

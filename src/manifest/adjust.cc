@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <optional>
 #include <set>
 
+#include "base/parse_number.h"
 #include "manifest/internal/agent_command.h"
 #include "manifest/known_kinds.h"
 #include "manifest/pod_specs.h"
@@ -65,20 +65,13 @@ std::string join_path(const std::vector<Segment>& segments) {
     return path;
 }
 
-std::optional<std::size_t> as_index(std::string_view text) {
-    std::size_t index = 0;
-    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-    return index;
-}
-
 /// The slot that the path names, created if it is missing; a reason if that is impossible.
 Result<json::value*> slot_at(json::value& root, const std::vector<Segment>& segments) {
     json::value* at = &root;
     std::string walked;
     for (const Segment& segment : segments) {
         if (at->is_array()) {
-            auto index = as_index(segment.name);
+            auto index = parse_number<std::size_t>(segment.name);
             json::array& list = at->get_array();
             // One past the end appends.
             if (!index || *index > list.size())
@@ -196,7 +189,7 @@ class Adjuster {
 
     void set_replicas(const std::string& type, const std::string& text) {
         std::string flag = fmt::format("--replicas {}={}", type, text);
-        auto count = as_index(text);
+        auto count = parse_number<std::size_t>(text);
         if (!count || *count > 1'000'000)
             return refuse(flag, "the number of replicas must be 0 or more");
         std::set<std::string> known;

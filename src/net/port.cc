@@ -1,14 +1,12 @@
 #include "net/port.h"
 
-#include <charconv>
+#include "base/parse_number.h"
 
 namespace muster::net {
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
-    std::uint16_t port = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (failed != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-    return port;
+    const auto port = parse_number<std::uint16_t>(text);
+    return port == 0 ? std::nullopt : port;
 }
 
 }  // namespace muster::net

@@ -1,10 +1,10 @@
 #include "process/cgroup_hierarchies.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 #include "process/mount_table.h"
 
 namespace muster::process {
@@ -92,9 +92,7 @@ std::int64_t oom_kills(std::string_view text) {
         const std::string_view line = take_field(text, '\n');
         constexpr std::string_view kKey = "oom_kill ";
         if (!line.starts_with(kKey)) continue;
-        std::int64_t count = 0;
-        std::from_chars(line.data() + kKey.size(), line.data() + line.size(), count);
-        return count;
+        return leading_number<std::int64_t>(line.substr(kKey.size())).value_or(0);
     }
     return 0;
 }

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <sstream>
+
+#include "base/parse_number.h"
 
 namespace muster::runtime {
 
@@ -16,14 +17,6 @@ namespace {
 
 constexpr const char* kNvidia = "nvidia.com/gpu";
 constexpr const char* kAmd = "amd.com/gpu";
-
-std::optional<std::uint64_t> number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
 
 /// The entries of the directory, sorted by name.
 std::vector<fs::path> entries(const fs::path& directory) {
@@ -65,7 +58,9 @@ std::size_t count_nvidia(const fs::path& root) {
     std::size_t files = 0;
     for (const fs::path& file : entries(root / "dev")) {
         const std::string name = file.filename();
-        if (name.starts_with("nvidia") && number(std::string_view(name).substr(6))) ++files;
+        if (name.starts_with("nvidia") &&
+            parse_number<std::uint64_t>(std::string_view(name).substr(6)))
+            ++files;
     }
     return files;
 }
@@ -75,7 +70,7 @@ std::size_t count_amd(const fs::path& root) {
     for (const fs::path& node : entries(root / "sys/class/kfd/kfd/topology/nodes")) {
         // Processors have no such units.
         const auto units = value_of(node / "properties", "simd_count ");
-        if (units && number(*units).value_or(0) > 0) ++count;
+        if (units && parse_number<std::uint64_t>(*units).value_or(0) > 0) ++count;
     }
     return count;
 }

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 
+#include "base/parse_number.h"
 #include "kube/values/json_access.h"
 #include "runtime/internal/files/log_reader.h"
 #include "runtime/internal/files/retained_record.h"
@@ -72,10 +72,7 @@ std::vector<int> instances_in(const fs::path& directory) {
     std::vector<int> numbers;
     for (const fs::path& file : entries_of(directory)) {
         if (file.extension() != ".log") continue;
-        const std::string stem = file.stem();
-        int number = 0;
-        const auto [end, problem] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
-        if (problem == std::errc() && end == stem.data() + stem.size()) numbers.push_back(number);
+        if (const auto number = parse_number<int>(file.stem().string())) numbers.push_back(*number);
     }
     std::ranges::sort(numbers, std::greater());
     return numbers;

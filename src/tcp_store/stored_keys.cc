@@ -1,9 +1,10 @@
 #include "tcp_store/stored_keys.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
+
+#include "base/parse_number.h"
 
 namespace muster::tcp_store {
 
@@ -38,11 +39,11 @@ const std::string& StoreKeys::get(const std::string& key) const {
 Result<std::int64_t> StoreKeys::add(const std::string& key, std::int64_t amount) {
     std::int64_t sum = 0;
     if (const auto found = keys_.find(key); found != keys_.end()) {
-        const std::string& text = found->second;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
-        if (error != std::errc() || end != text.data() + text.size())
+        const std::optional<std::int64_t> number = parse_number<std::int64_t>(found->second);
+        if (!number)
             return Error(Code::kInvalid,
                          "something is added to " + key + ", which is not a number");
+        sum = *number;
     }
     if (__builtin_add_overflow(sum, amount, &sum))
         return Error(Code::kInvalid, "a sum that does not fit, of " + key);

@@ -1,25 +1,17 @@
 #include "apiserver/requests/request_options.h"
 
-#include <charconv>
 #include <iterator>
 
 #include "apiserver/objects/field_errors.h"
 #include "apiserver/objects/json_access.h"
 #include "base/lower_case.h"
+#include "base/parse_number.h"
 
 namespace muster::apiserver {
 
 namespace {
 
 constexpr std::size_t kMaxFieldManagerBytes = 128;
-
-template <class T>
-std::optional<T> parse_number(std::string_view text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 bool has_query(const kube::Request& request, std::string_view key) {
     return std::ranges::any_of(request.query, [&](const auto& q) { return q.first == key; });

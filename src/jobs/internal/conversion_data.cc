@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "kube/values/json_access.h"
 
 namespace muster::jobs {
@@ -138,10 +139,8 @@ struct Place {
         if (parent == nullptr) return nullptr;
         if (json::object* object = parent->if_object()) return object->if_contains(step);
         json::array* list = parent->if_array();
-        std::size_t index = 0;
-        const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-        const bool ok = error == std::errc() && end == step.data() + step.size();
-        return list != nullptr && ok && index < list->size() ? &(*list)[index] : nullptr;
+        const auto index = parse_number<std::size_t>(step);
+        return list != nullptr && index && *index < list->size() ? &(*list)[*index] : nullptr;
     }
 };
 

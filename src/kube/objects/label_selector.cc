@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <tuple>
 
+#include "base/parse_number.h"
 #include "kube/objects/selector.h"
 #include "kube/values/name_syntax.h"
 
@@ -80,10 +80,7 @@ Error found(const Lexeme& lexeme, std::string_view expected) {
 
 std::optional<std::int64_t> to_integer(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
-    std::int64_t value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return parse_number<std::int64_t>(text);
 }
 
 }  // namespace

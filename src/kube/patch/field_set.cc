@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/parse_number.h"
+
 namespace muster::kube {
 namespace {
 
@@ -168,11 +170,9 @@ Result<PathElement> PathElement::parse(std::string_view text) {
     const std::string_view rest = text.substr(2);
     if (text.front() == 'f') return field(rest);
     if (text.front() == 'i') {
-        std::int64_t index = 0;
-        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
-        if (error != std::errc() || end != rest.data() + rest.size())
-            return bad_element(text, "not a position");
-        return position(index);
+        const auto index = parse_number<std::int64_t>(rest);
+        if (!index) return bad_element(text, "not a position");
+        return position(*index);
     }
     if (text.front() != 'k' && text.front() != 'v') return bad_element(text, "not a path element");
     json::error_code failed;

@@ -5,11 +5,11 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "kube/patch/patch.h"
 #include "kube/values/document.h"
 
@@ -45,10 +45,8 @@ std::optional<Pointer> parse_pointer(std::string_view text) {
 std::optional<std::size_t> parse_index(std::string_view token, std::size_t size, bool insertion) {
     if (insertion && token == "-") return size;
     if (token.empty() || (token.size() > 1 && token.front() == '0')) return std::nullopt;
-    std::size_t index = 0;
-    auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-    if (error != std::errc{} || end != token.data() + token.size()) return std::nullopt;
-    if (index > size || (index == size && !insertion)) return std::nullopt;
+    const auto index = parse_number<std::size_t>(token);
+    if (!index || *index > size || (*index == size && !insertion)) return std::nullopt;
     return index;
 }
 

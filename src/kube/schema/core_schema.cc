@@ -1,7 +1,7 @@
 #include <boost/json/value.hpp>
-#include <charconv>
 
 #include "base/check.h"
+#include "base/parse_number.h"
 #include "kube/internal/core_tables/core_tables.h"
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/schema/schema.h"
@@ -221,9 +221,7 @@ class Catalog {
     static json::value parse_default(std::string_view text, Type type) {
         if (type == Type::kBoolean) return text == "true";
         if (type != Type::kInteger) return json::string(text);
-        std::int64_t number = 0;
-        std::from_chars(text.data(), text.data() + text.size(), number);
-        return number;
+        return parse_number<std::int64_t>(text).value_or(0);
     }
 
     template <class T>

@@ -3,8 +3,8 @@
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 
+#include "base/parse_number.h"
 #include "kube/objects/api_status.h"
 #include "kube/transport/transport_names.h"
 
@@ -108,12 +108,9 @@ net::HttpRequest with_headers(const net::HttpRequest& request, const Credentials
 
 /// How long a watch may last; the server is to end it before that. max(): without limit.
 Duration longest_watch(const Request& request, Duration beyond) {
-    const std::string_view text = request.query_value("timeoutSeconds");
-    std::uint32_t seconds = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (failed != std::errc() || end != text.data() + text.size() || seconds == 0)
-        return Duration::max();
-    return std::chrono::seconds(seconds) + beyond;
+    const auto seconds = parse_number<std::uint32_t>(request.query_value("timeoutSeconds"));
+    if (seconds.value_or(0) == 0) return Duration::max();
+    return std::chrono::seconds(*seconds) + beyond;
 }
 
 class HttpWatch final : public WatchStream {
@@ -192,11 +189,9 @@ std::vector<std::string> parse_warnings(std::string_view field) {
 }
 
 std::optional<Duration> parse_retry_after(std::string_view field) {
-    std::int64_t seconds = 0;
-    const char* const end = field.data() + field.size();
-    const auto [read, failed] = std::from_chars(field.data(), end, seconds);
-    if (failed != std::errc() || read != end || seconds < 0) return std::nullopt;
-    return std::chrono::seconds(std::min(seconds, kLongestRetryAfter));
+    const auto seconds = parse_number<std::int64_t>(field);
+    if (!seconds || *seconds < 0) return std::nullopt;
+    return std::chrono::seconds(std::min(*seconds, kLongestRetryAfter));
 }
 
 net::HttpRequest HttpTransport::encode(const Request& request) const {

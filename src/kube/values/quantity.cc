@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/json/string.hpp>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
+
+#include "base/parse_number.h"
 
 namespace muster::kube {
 namespace {
@@ -49,10 +50,9 @@ std::optional<Suffix> read_suffix(std::string_view text) {
         text.remove_prefix(1);
         if (text.starts_with('-')) return std::nullopt;
     }
-    std::int32_t exponent = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return Suffix{Format::kDecimalExponent, exponent};
+    const auto exponent = parse_number<std::int32_t>(text);
+    if (!exponent) return std::nullopt;
+    return Suffix{Format::kDecimalExponent, *exponent};
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -1,6 +1,6 @@
 #include "manifest/yaml/source_map.h"
 
-#include <charconv>
+#include "base/parse_number.h"
 
 namespace muster::manifest {
 
@@ -27,10 +27,8 @@ const Child* match_brackets(const SourceNode& node, std::string_view& path) {
     std::string_view inside = path.substr(1, close - 1);
     path.remove_prefix(close + 1);
     if (node.list) {
-        std::size_t index = 0;
-        auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), index);
-        bool ok = error == std::errc() && end == inside.data() + inside.size();
-        return ok && index < node.children.size() ? &node.children[index] : nullptr;
+        const std::optional<std::size_t> index = parse_number<std::size_t>(inside);
+        return index && *index < node.children.size() ? &node.children[*index] : nullptr;
     }
     for (const Child& child : node.children)
         if (child.name == inside) return &child;

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "base/parse_number.h"
 
 namespace muster::manifest {
 
@@ -64,17 +65,15 @@ std::optional<IntegerText> split_integer(std::string_view text) {
 }
 
 Result<json::value> integer_value(const IntegerText& parts, std::string_view written) {
-    std::uint64_t magnitude = 0;
-    const char* end = parts.digits.data() + parts.digits.size();
-    auto [stop, error] = std::from_chars(parts.digits.data(), end, magnitude, parts.base);
+    const auto magnitude = parse_number<std::uint64_t>(parts.digits, parts.base);
     constexpr std::uint64_t kMinMagnitude = 1ULL << 63;
-    if (error != std::errc() || stop != end || (parts.negative && magnitude > kMinMagnitude))
+    if (!magnitude || (parts.negative && *magnitude > kMinMagnitude))
         return Error(
             Code::kInvalid,
             fmt::format("{} does not fit into 64 bits; quote it if it is meant as text", written));
-    if (parts.negative) return json::value(static_cast<std::int64_t>(0 - magnitude));
-    if (magnitude < kMinMagnitude) return json::value(static_cast<std::int64_t>(magnitude));
-    return json::value(magnitude);
+    if (parts.negative) return json::value(static_cast<std::int64_t>(0 - *magnitude));
+    if (*magnitude < kMinMagnitude) return json::value(static_cast<std::int64_t>(*magnitude));
+    return json::value(*magnitude);
 }
 
 /// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
@@ -102,12 +101,10 @@ bool is_float(std::string_view text) {
 }
 
 Result<json::value> float_value(std::string_view text) {
-    std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-    double number = 0;
-    auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || !std::isfinite(number))
+    const auto number = parse_number<double>(text.starts_with('+') ? text.substr(1) : text);
+    if (!number || !std::isfinite(*number))
         return Error(Code::kInvalid, fmt::format("{} is out of the range of a number", text));
-    return json::value(number);
+    return json::value(*number);
 }
 
 std::string_view type_name(const json::value& value) {

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse_number.h"
 
 namespace muster::manifest {
 
@@ -50,11 +51,8 @@ bool is_blank(std::string_view line) {
 }
 
 std::optional<unsigned> hex4(std::string_view text) {
-    unsigned value = 0;
     if (text.size() < 4) return std::nullopt;
-    auto [stop, error] = std::from_chars(text.data(), text.data() + 4, value, 16);
-    if (error != std::errc() || stop != text.data() + 4) return std::nullopt;
-    return value;
+    return parse_number<unsigned>(text.substr(0, 4), 16);
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse_number.h"
 
 namespace muster::master {
 namespace {
@@ -169,11 +170,11 @@ KvStore::Outcome KvStore::act(Waiter /*waiter*/, Space& space, int /*rank*/, Get
 KvStore::Outcome KvStore::act(Waiter /*waiter*/, Space& space, int /*rank*/, AddToKey& what) {
     std::int64_t sum = 0;
     if (const auto found = space.values.find(what.key); found != space.values.end()) {
-        const std::string& text = found->second;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
-        if (error != std::errc() || end != text.data() + text.size())
+        const std::optional<std::int64_t> number = parse_number<std::int64_t>(found->second);
+        if (!number)
             return Error(Code::kInvalid,
                          "something is to be added to " + what.key + ", which is not a number");
+        sum = *number;
     }
     if (__builtin_add_overflow(sum, what.amount, &sum))
         return Error(Code::kInvalid, "the sum in " + what.key + " would not fit into 64 bits");

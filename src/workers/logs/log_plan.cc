@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/fields.h"
+#include "base/parse_number.h"
 
 namespace muster::workers {
 
@@ -14,14 +13,6 @@ Error wrong(std::string_view flag, std::string_view text, std::string_view wante
     return {Code::kInvalid, fmt::format("{} \"{}\": {}", flag, text, wanted)};
 }
 
-std::optional<std::uint64_t> number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty())
-        return std::nullopt;
-    return value;
-}
-
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -29,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<int> local_rank(std::string_view text) {
-    const auto value = number(trimmed(text));
+    const auto value = parse_number<std::uint64_t>(trimmed(text));
     if (!value || *value > 100'000) return std::nullopt;
     return static_cast<int>(*value);
 }
@@ -38,7 +29,7 @@ std::optional<int> local_rank(std::string_view text) {
 std::optional<std::uint64_t> bytes(std::string_view text) {
     text = trimmed(text);
     const std::size_t digits = text.find_first_not_of("0123456789");
-    const auto value = number(text.substr(0, digits));
+    const auto value = parse_number<std::uint64_t>(text.substr(0, digits));
     if (!value || *value > (std::uint64_t{1} << 40)) return std::nullopt;
     std::string_view unit = digits == text.npos ? "" : text.substr(digits);
     if (unit.ends_with('B')) unit.remove_suffix(1);
@@ -143,7 +134,7 @@ Result<LogPlan> LogPlan::parse(const LogFlags& flags) {
         plan.max_bytes_ = *most;
     }
     if (!flags.max_files.empty()) {
-        const auto most = number(flags.max_files);
+        const auto most = parse_number<std::uint64_t>(flags.max_files);
         if (!most || *most < 1 || *most > 1000)
             return wrong("--log-max-files", flags.max_files, "expects a number from 1 to 1000");
         plan.max_files_ = static_cast<std::uint32_t>(*most);

@@ -7,9 +7,9 @@
 
 #include <boost/json.hpp>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
+#include "base/parse_number.h"
 #include "base/unique_fd.h"
 
 namespace muster::workers {
@@ -42,9 +42,8 @@ std::optional<std::int64_t> seconds_of(const json::value* value) {
     }
     const json::string* text = value->if_string();
     if (text == nullptr) return std::nullopt;
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (error != std::errc() || number <= 0 || number > 100'000'000'000) return std::nullopt;
+    const auto number = leading_number<std::int64_t>(*text);
+    if (!number || *number <= 0 || *number > 100'000'000'000) return std::nullopt;
     return number;
 }
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 
 #include "base/log.h"
+#include "base/parse_number.h"
 
 namespace muster::workers {
 
@@ -71,9 +71,8 @@ Result<WorkerFiles> WorkerLogs::prepare(const launch::WorkerStart& worker, const
     fs::path directory;
     WorkerFiles files;
     if (!run_.empty()) {
-        int restarts = 0;
         const std::string text = value_of(worker, "TORCHELASTIC_RESTART_COUNT", "0");
-        std::from_chars(text.data(), text.data() + text.size(), restarts);
+        const int restarts = leading_number<int>(text).value_or(0);
         directory = run_ / attempt_directory(restarts) / std::to_string(worker.local_rank);
         TRY_VOID(make_directories(directory));
         files.error_file = directory / "error.json";

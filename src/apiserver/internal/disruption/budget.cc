@@ -1,10 +1,10 @@
 #include "apiserver/internal/disruption/budget.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
+#include "base/parse_number.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -31,8 +31,7 @@ std::int64_t scaled(const json::value& value, std::int64_t total) {
     if (const std::int64_t* number = value.if_int64()) return *number;
     const json::string* text = value.if_string();
     if (text == nullptr) return 0;
-    std::int64_t percent = 0;
-    std::from_chars(text->data(), text->data() + text->size(), percent);
+    const std::int64_t percent = leading_number<std::int64_t>(*text).value_or(0);
     return (percent * total + 99) / 100;
 }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <charconv>
 
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
+#include "base/parse_number.h"
 
 namespace muster::apiserver {
 
@@ -37,9 +37,8 @@ void check_amount(const json::object& spec, std::string_view key, FieldErrors& f
             " or '93%', regex used for validation is '[0-9]+%')"));
         return;
     }
-    int number = 0;
-    const auto read = std::from_chars(percent.data(), percent.data() + percent.size(), number);
-    if (read.ec != std::errc() || number > 100)
+    const auto number = parse_number<int>(percent);
+    if (!number || *number > 100)
         field_errors.push_back(invalid_value(field, *value, "must not be greater than 100%"));
 }
 

@@ -1,10 +1,9 @@
 #include "apiserver/internal/verbs/pod_log.h"
 
-#include <charconv>
-
 #include "apiserver/objects/field_errors.h"
 #include "apiserver/requests/pod_containers.h"
 #include "apiserver/requests/request_options.h"
+#include "base/parse_number.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -15,16 +14,15 @@ std::optional<std::int64_t> read_number(const kube::Request& request, std::strin
                                         std::int64_t least, FieldErrors& field_errors) {
     const std::string text(request.query_value(key));
     if (text.empty()) return std::nullopt;
-    std::int64_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed != std::errc() || end != text.data() + text.size()) {
+    const auto number = parse_number<std::int64_t>(text);
+    if (!number) {
         field_errors.push_back(
             invalid_value(std::string(key), json::value(text), "must be an integer"));
         return std::nullopt;
     }
-    if (number < least)
+    if (*number < least)
         field_errors.push_back(invalid_value(
-            std::string(key), json::value(number),
+            std::string(key), json::value(*number),
             least == 0 ? "must be greater than or equal to 0" : "must be greater than 0"));
     return number;
 }

@@ -1,7 +1,6 @@
 #include "apiserver_http/internal/protobuf/message_catalog.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "apiserver_http/internal/protobuf/message_tables.h"
 #include "base/check.h"
 #include "base/fields.h"
+#include "base/parse_number.h"
 
 // The notation of the tables: a message's name in the first column, then its fields:
 //
@@ -106,8 +106,7 @@ class Catalog {
 
     MessageField parse(std::string_view text) {
         MessageField field;
-        const std::string_view number = take_field(text, " ");
-        std::from_chars(number.data(), number.data() + number.size(), field.number);
+        field.number = parse_number<std::uint32_t>(take_field(text, " ")).value_or(0);
         CHECK(field.number > 0, "a field has a number");
         field.name = take_field(text, " ");
         if (field.name == ".") field.name = {};

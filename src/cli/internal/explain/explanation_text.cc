@@ -2,11 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "base/lower_case.h"
+#include "base/parse_number.h"
 #include "cli/internal/explain/job_explanation.h"
 #include "kube/objects/codec.h"
 #include "kube/values/json_access.h"
@@ -51,14 +51,6 @@ std::string variable_line(const ExplainedVariable& variable) {
                        variable.hidden ? "; hidden by a later one" : "");
 }
 
-std::optional<std::int64_t> as_number(const std::string& text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
-
 /// How a variable differs over the replicas of a type. Of many values only those that are shown are
 /// kept, since one may name all replicas.
 struct Differing {
@@ -75,9 +67,10 @@ struct Differing {
     bool counts_up = true;  ///< each is a number, one more for each index
 
     void add(std::int32_t index, const std::string& text) {
-        const auto start = as_number(first.empty() ? text : first.front().text);
+        const auto start = parse_number<std::int64_t>(first.empty() ? text : first.front().text);
         const std::int32_t begin = first.empty() ? index : first.front().index;
-        counts_up = counts_up && start && as_number(text) == *start + index - begin;
+        counts_up =
+            counts_up && start && parse_number<std::int64_t>(text) == *start + index - begin;
         if (first.size() < kAllShown) first.push_back({index, text});
         last = {index, text};
         ++count;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <map>
 
 #include "base/lower_case.h"
+#include "base/parse_number.h"
 #include "kube/objects/codec.h"
 #include "kube/values/json_access.h"
 
@@ -85,9 +85,9 @@ std::optional<jobs::ReplicaId> find_rank(const jobs::Job& job, std::string_view 
         if (!rest.empty()) {
             if (rest.front() != '-') continue;
             rest.remove_prefix(1);
-            const auto [end, error] =
-                std::from_chars(rest.data(), rest.data() + rest.size(), index);
-            if (error != std::errc() || end != rest.data() + rest.size()) continue;
+            const auto number = parse_number<std::int32_t>(rest);
+            if (!number) continue;
+            index = *number;
         } else if (type.numbered) {
             continue;
         }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <set>
@@ -13,6 +12,7 @@
 
 #include "base/lower_case.h"
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 #include "cli/internal/logs/log_sources.h"
 #include "kube/values/json_access.h"
 
@@ -149,10 +149,8 @@ Result<std::size_t> choose_pod(const std::vector<RunPod>& pods, const FaultTarge
 }
 
 std::optional<int> parse_signal(std::string_view text) {
-    int number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed == std::errc() && end == text.data() + text.size())
-        return number > 0 && number < NSIG ? std::optional(number) : std::nullopt;
+    if (const auto number = parse_number<int>(text))
+        return *number > 0 && *number < NSIG ? number : std::nullopt;
     std::string name = lower_case(text);
     if (name.starts_with("sig")) name.erase(0, 3);
     for (int signal = 1; signal < NSIG; ++signal)

@@ -1,9 +1,9 @@
 #include "cli/internal/logs/kept_pods.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "base/parse_number.h"
 #include "control_plane/state_home.h"
 #include "jobs/kind.h"
 
@@ -60,8 +60,7 @@ LogPod log_pod(const runtime::RetainedPod& kept) {
     pod.view.owner_uid = kept.owner_uid;
     pod.view.replica_type = label(kept, jobs::labels::kReplicaType);
     pod.job = label(kept, jobs::labels::kJobName);
-    const std::string index = label(kept, jobs::labels::kReplicaIndex);
-    std::from_chars(index.data(), index.data() + index.size(), pod.index);
+    pod.index = leading_number<int>(label(kept, jobs::labels::kReplicaIndex)).value_or(0);
     for (const std::string& name : kept.containers) {
         const int instances = runtime::retained_instances(kept, name);
         ContainerView container;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <tuple>
 
 #include "base/lower_case.h"
+#include "base/parse_number.h"
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
 
@@ -16,13 +16,6 @@ namespace muster::cli {
 namespace {
 
 using kube::string_at;
-
-std::optional<int> number(std::string_view text) {
-    int value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 std::optional<int> rank_variable(const json::object& pod) {
     const json::object* spec = kube::object_at(pod, "spec");
@@ -35,7 +28,7 @@ std::optional<int> rank_variable(const json::object& pod) {
         for (const json::value& item : *variables)
             if (const json::object* variable = item.if_object();
                 variable != nullptr && string_at(*variable, "name") == "RANK")
-                return number(string_at(*variable, "value"));
+                return parse_number<int>(string_at(*variable, "value"));
     }
     return std::nullopt;
 }
@@ -75,7 +68,7 @@ LogPod log_pod(const json::value& object) {
     pod.rank = rank_variable(*root);
     if (const json::object* labels = kube::object_at(kube::metadata_of(*root), "labels")) {
         pod.job = string_at(*labels, jobs::labels::kJobName);
-        pod.index = number(string_at(*labels, jobs::labels::kReplicaIndex)).value_or(0);
+        pod.index = parse_number<int>(string_at(*labels, jobs::labels::kReplicaIndex)).value_or(0);
     }
     return pod;
 }

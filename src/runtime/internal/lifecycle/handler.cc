@@ -3,7 +3,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse_number.h"
 
 namespace muster::runtime {
 
@@ -28,9 +29,9 @@ Result<std::uint16_t> read_port(const json::object& fields, const kube::Containe
         port = value->get_int64();
     } else if (value != nullptr && value->is_string()) {
         const std::string_view name = value->get_string();
-        const char* end = name.data() + name.size();
-        const auto read = std::from_chars(name.data(), end, port);
-        if (read.ec != std::errc() || read.ptr != end) {
+        if (const auto number = parse_number<std::int64_t>(name)) {
+            port = *number;
+        } else {
             const auto named = std::ranges::find(container.ports, name, &kube::ContainerPort::name);
             if (named == container.ports.end())
                 return wrong(where, fmt::format("names the port \"{}\", which container {} does "

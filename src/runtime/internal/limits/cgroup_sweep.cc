@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 
 namespace muster::runtime {
 
@@ -20,8 +20,7 @@ std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
     auto listed = files.read(group, "cgroup.procs");
     for (std::string_view text = listed ? *listed : std::string_view(); !text.empty();) {
         const std::string_view line = take_field(text, '\n');
-        pid_t pid = 0;
-        std::from_chars(line.data(), line.data() + line.size(), pid);
+        const pid_t pid = leading_number<pid_t>(line).value_or(0);
         if (pid > 0 && pid != ::getpid()) pids.push_back(pid);
     }
     return pids;

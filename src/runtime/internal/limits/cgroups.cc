@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/fields.h"
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "base/text_files.h"
 
 namespace muster::runtime {
@@ -25,10 +25,7 @@ std::string text_of(const char* path) {
 }
 
 std::int64_t number_of(const char* path, std::int64_t otherwise) {
-    const std::string text = text_of(path);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() ? value : otherwise;
+    return leading_number<std::int64_t>(text_of(path)).value_or(otherwise);
 }
 
 /// "+memory +cpu".

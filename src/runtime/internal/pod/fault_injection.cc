@@ -1,11 +1,11 @@
 #include "runtime/internal/pod/fault_injection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 
+#include "base/parse_number.h"
 #include "process/process_tree.h"
 
 namespace muster::runtime {
@@ -25,10 +25,7 @@ std::optional<int> number_in(std::string_view environment, std::string_view name
         environment.remove_prefix(std::min(entry.size() + 1, environment.size()));
         if (!entry.starts_with(name) || !entry.substr(name.size()).starts_with('=')) continue;
         const std::string_view value = entry.substr(name.size() + 1);
-        int number = 0;
-        const auto [end, failed] =
-            std::from_chars(value.data(), value.data() + value.size(), number);
-        if (failed == std::errc() && end == value.data() + value.size()) return number;
+        if (const auto number = parse_number<int>(value)) return number;
     }
     return std::nullopt;
 }

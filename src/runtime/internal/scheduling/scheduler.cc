@@ -1,10 +1,10 @@
 #include "runtime/internal/scheduling/scheduler.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
 #include "kube/values/time.h"
@@ -24,10 +24,7 @@ std::string annotation(const kube::Pod& pod, std::string_view name) {
 }
 
 std::size_t gang_size_of(const kube::Pod& pod) {
-    const std::string text = annotation(pod, kube::kGangSizeAnnotation);
-    std::size_t size = 1;
-    std::from_chars(text.data(), text.data() + text.size(), size);
-    return size;
+    return leading_number<std::size_t>(annotation(pod, kube::kGangSizeAnnotation)).value_or(1);
 }
 
 /// The controller that set the gates removes them when the pod may start.

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -11,18 +10,11 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 
 namespace muster::runtime {
 
 namespace {
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-    Number number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
 
 /// For files in /proc, whose size is unknown beforehand; "" if the process is gone.
 std::string content(const std::string& path) {
