@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/fields.h"
+#include "base/trimmed.h"
 
 namespace muster::launch {
 namespace {
@@ -42,12 +43,6 @@ class Names {
 /// hosts files do have.
 std::string store_host(const std::string& host) { return host == "127.0.0.1" ? "localhost" : host; }
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
-
 /// The device of one worker: one of those visible to this process, or of all.
 Result<std::string> own_device(const Variables& base, int local_rank) {
     constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES";
@@ -55,7 +50,7 @@ Result<std::string> own_device(const Variables& base, int local_rank) {
     if (visible == nullptr) return std::to_string(local_rank);
     std::string_view rest = *visible;
     for (int i = 0; !rest.empty(); ++i) {
-        const std::string_view device = trimmed(take_field(rest, ','));
+        const std::string_view device = trimmed(take_field(rest, ','), " ");
         if (i == local_rank) return std::string(device);
     }
     return wrong({*visible, std::string(kName)},

@@ -10,15 +10,10 @@
 #include "base/lower_case.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
+#include "base/trimmed.h"
 
 namespace muster::launch {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
 
 std::optional<int> signal_of(std::string_view name) {
     if (name.starts_with("SIG")) name.remove_prefix(3);
@@ -33,7 +28,7 @@ Result<std::set<int>> numbers(const Given& given, int least, int most, std::stri
     std::set<int> found;
     std::string_view rest = given.text;
     while (!rest.empty()) {
-        const std::string_view each = trimmed(take_field(rest, ','));
+        const std::string_view each = trimmed(take_field(rest, ','), " ");
         const std::optional<int> number = parse_number<int>(each);
         if (!number || *number < least || *number > most)
             return wrong(given, fmt::format("\"{}\" is not a valid {}", each, what));
@@ -106,7 +101,7 @@ Result<std::vector<int>> read_signals(const Given& given) {
     std::vector<int> found;
     std::string_view rest = given.text;
     while (!rest.empty()) {
-        const std::string_view name = trimmed(take_field(rest, ','));
+        const std::string_view name = trimmed(take_field(rest, ','), " ");
         const std::optional<int> number = signal_of(name);
         if (!number)
             return wrong(
@@ -291,11 +286,11 @@ RendezvousConf ConfReader::finish() && {
 
 Result<RendezvousConf> read_rendezvous_conf(const Given& given) {
     ConfReader reader(given);
-    std::string_view rest = trimmed(given.text);
+    std::string_view rest = trimmed(given.text, " ");
     while (!rest.empty()) {
         std::string_view value = take_field(rest, ',');
-        const std::string_view key = trimmed(take_field(value, '='));
-        value = trimmed(value);
+        const std::string_view key = trimmed(take_field(value, '='), " ");
+        value = trimmed(value, " ");
         if (key.empty() || value.empty()) return wrong(given, "expects KEY=VALUE,KEY=VALUE,...");
         const KeyRow* const row = std::ranges::find(kKv, key, &KeyRow::name);
         if (row == std::end(kKv)) {

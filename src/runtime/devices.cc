@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/parse_number.h"
+#include "base/trimmed.h"
 
 namespace muster::runtime {
 
@@ -33,9 +34,7 @@ std::optional<std::string> value_of(const fs::path& file, std::string_view key) 
     std::ifstream text(file);
     for (std::string line; std::getline(text, line);) {
         if (!line.starts_with(key)) continue;
-        const std::size_t begin = line.find_first_not_of(" \t", key.size());
-        if (begin == line.npos) return std::string();
-        return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+        return std::string(trimmed(std::string_view(line).substr(key.size()), " \t\r"));
     }
     return std::nullopt;
 }

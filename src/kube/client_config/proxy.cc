@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/lower_case.h"
+#include "base/trimmed.h"
 #include "kube/client_config/environment.h"
 
 namespace muster::kube {
@@ -87,12 +88,6 @@ Membership look_in(const std::string& text, const std::optional<ip::address>& ad
     return {};
 }
 
-std::string_view without_space(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
-}
-
 struct HostAndPort {
     std::string_view host;
     std::string_view port;  ///< empty: any
@@ -149,7 +144,7 @@ bool is_without_proxy(std::string_view list, std::string_view host, std::uint16_
     const std::optional<ip::address> address = address_of(host);
     const std::string number = std::to_string(port);
     while (!list.empty()) {
-        const std::string entry = lower_case(without_space(take_field(list, ',')));
+        const std::string entry = lower_case(trimmed(take_field(list, ','), " \t\r\n"));
         if (entry.empty()) continue;
         if (entry == "*") return true;
         if (const Membership found = look_in(entry, address); found.is_network) {

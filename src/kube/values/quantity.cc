@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/parse_number.h"
+#include "base/trimmed.h"
 
 namespace muster::kube {
 namespace {
@@ -203,13 +204,7 @@ Result<Quantity> Quantity::parse(std::string_view text) {
 
 Result<Quantity> Quantity::parse_json(const json::value& value) {
     if (value.is_null()) return Quantity();
-    if (const json::string* text = value.if_string()) {
-        std::string_view trimmed = *text;
-        constexpr std::string_view kBlanks = " \t\r\n";
-        trimmed.remove_prefix(std::min(trimmed.find_first_not_of(kBlanks), trimmed.size()));
-        trimmed.remove_suffix(trimmed.size() - (trimmed.find_last_not_of(kBlanks) + 1));
-        return parse(trimmed);
-    }
+    if (const json::string* text = value.if_string()) return parse(trimmed(*text, " \t\r\n"));
     if (const double* number = value.if_double()) {
         if (!std::isfinite(*number))
             return not_a_quantity(fmt::format("{}", *number), "it must be finite");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/trimmed.h"
 #include "net/internal/tls/openssl.h"
 
 namespace muster::net {
@@ -13,12 +14,6 @@ namespace {
 
 char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 bool is_token_character(char letter) {
@@ -92,7 +87,7 @@ bool HttpHeaders::has_token(std::string_view name, std::string_view token) const
         std::string_view rest = field.value;
         while (!rest.empty()) {
             const std::size_t comma = rest.find(',');
-            if (equal_without_case(trimmed(rest.substr(0, comma)), token)) return true;
+            if (equal_without_case(trimmed(rest.substr(0, comma), " \t"), token)) return true;
             rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
         }
     }

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/parse_number.h"
+#include "base/trimmed.h"
 
 namespace muster::workers {
 
@@ -13,21 +14,15 @@ Error wrong(std::string_view flag, std::string_view text, std::string_view wante
     return {Code::kInvalid, fmt::format("{} \"{}\": {}", flag, text, wanted)};
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
-
 std::optional<int> local_rank(std::string_view text) {
-    const auto value = parse_number<std::uint64_t>(trimmed(text));
+    const auto value = parse_number<std::uint64_t>(trimmed(text, " "));
     if (!value || *value > 100'000) return std::nullopt;
     return static_cast<int>(*value);
 }
 
 /// "10", "10K", "10Ki", "10M", "1G", ...; also "10MB" and "10MiB".
 std::optional<std::uint64_t> bytes(std::string_view text) {
-    text = trimmed(text);
+    text = trimmed(text, " ");
     const std::size_t digits = text.find_first_not_of("0123456789");
     const auto value = parse_number<std::uint64_t>(text.substr(0, digits));
     if (!value || *value > (std::uint64_t{1} << 40)) return std::nullopt;

@@ -8,6 +8,7 @@
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
 #include "base/lower_case.h"
+#include "base/trimmed.h"
 
 namespace muster::apiserver_http {
 
@@ -91,13 +92,6 @@ constexpr Column kEventColumns[] = {
     {"Name", "string", "name", kNameColumn.description, 1},
 };
 
-std::string trimmed(std::string_view text) {
-    constexpr std::string_view kBlank = " \t\r\n\v\f";
-    const std::size_t first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-}
-
 std::string_view first_of(std::string_view a, std::string_view b) { return a.empty() ? b : a; }
 /// The text under either name.
 std::string_view either(const json::object& parent, std::string_view a, std::string_view b) {
@@ -136,7 +130,7 @@ json::array event_cells(const json::object& event, WallTime now) {
             object,
             string_at(about, "fieldPath"),
             reporter,
-            trimmed(either(event, "message", "note")),
+            trimmed(either(event, "message", "note"), " \t\r\n\v\f"),
             age_text(first, now),
             count,
             name_of(event)};

@@ -5,19 +5,16 @@
 #include <string>
 
 #include "base/fields.h"
+#include "base/trimmed.h"
 
 namespace muster::apiserver_http {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t");
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
+constexpr std::string_view kBlank = " \t";
 
 std::string_view take(std::string_view& text, char separator) {
-    return trimmed(take_field(text, separator));
+    return trimmed(take_field(text, separator), kBlank);
 }
 
 /// "application/json;as=Table;v=v1".
@@ -39,7 +36,7 @@ MediaType parse_media_type(std::string_view text) {
     while (!text.empty()) {
         std::string_view parameter = take(text, ';');
         const std::string key(take(parameter, '='));
-        type.parameters.emplace(key, trimmed(parameter));
+        type.parameters.emplace(key, trimmed(parameter, kBlank));
     }
     return type;
 }
@@ -79,7 +76,7 @@ apiserver::StatusError unreadable(bool patch) {
 }  // namespace
 
 std::optional<AcceptedForm> choose_form(std::string_view accept, Answers answers) {
-    if (trimmed(accept).empty()) return AcceptedForm{};
+    if (trimmed(accept, kBlank).empty()) return AcceptedForm{};
     for (std::string_view left = accept; !left.empty();) {
         const MediaType type = parse_media_type(take(left, ','));
         if (const auto form = form_of(type, answers))

@@ -4,18 +4,14 @@
 
 #include <boost/json/serialize.hpp>
 
+#include "base/trimmed.h"
+
 namespace muster::cli {
 
 namespace {
 
 constexpr std::string_view kRange = "range ";
 constexpr int kMaxDepth = 20;
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
 
 std::string unescaped(std::string_view text) {
     std::string plain;
@@ -79,7 +75,7 @@ class JsonPathTemplate::Parser {
             } else if (c == '"' || c == '\'') {
                 quote = c;
             } else if (c == '}') {
-                return trimmed(text_.substr(begin, at_++ - begin));
+                return trimmed(text_.substr(begin, at_++ - begin), " ");
             }
         }
         at_ = text_.size();
@@ -93,7 +89,7 @@ class JsonPathTemplate::Parser {
             return Node{.kind = Node::Kind::kText,
                         .text = unescaped(inner.substr(1, inner.size() - 2))};
         if (!inner.starts_with(kRange)) return path(inner);
-        TRY(Node node, path(trimmed(inner.substr(kRange.size()))));
+        TRY(Node node, path(trimmed(inner.substr(kRange.size()), " ")));
         node.kind = Node::Kind::kRange;
         TRY(node.body, nodes(depth + 1));
         return node;

@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 
+#include "base/trimmed.h"
+
 namespace muster::kube {
 
 namespace {
@@ -40,9 +42,9 @@ Result<std::string> read_small_file(const std::string& file) {
 
 Result<std::string> read_word(const std::string& file) {
     TRY(const std::string text, read_small_file(file));
-    const std::size_t begin = text.find_first_not_of(kSpace);
-    if (begin == text.npos) return Error(Code::kInvalid, fmt::format("{} is empty", file));
-    return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+    const std::string_view word = trimmed(text, kSpace);
+    if (word.empty()) return Error(Code::kInvalid, fmt::format("{} is empty", file));
+    return std::string(word);
 }
 
 }  // namespace muster::kube
