@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kube/values/base64.h"
+#include "kube/values/json_access.h"
 #include "manifest/yaml/yaml_document.h"
 #include "manifest/yaml/yaml_writer.h"
 
@@ -15,9 +16,7 @@ constexpr std::string_view kUser = "muster-admin";
 
 std::string_view name_of(const json::value& entry) {
     const json::object* object = entry.if_object();
-    const json::value* name = object == nullptr ? nullptr : object->if_contains("name");
-    return name != nullptr && name->is_string() ? std::string_view(name->get_string())
-                                                : std::string_view();
+    return object == nullptr ? std::string_view() : kube::string_at(*object, "name");
 }
 
 /// Replaces the entry with the same name, or appends it.

@@ -90,10 +90,9 @@ void mark(const Step& step, std::string_view kind, json::object& spec, Conversio
 
 /// Takes out of the object what was kept for each version.
 json::object take_kept(json::object& object) {
-    json::value* metadata = object.if_contains("metadata");
-    json::object* fields = metadata == nullptr ? nullptr : metadata->if_object();
-    json::value* all = fields == nullptr ? nullptr : fields->if_contains("annotations");
-    json::object* annotations = all == nullptr ? nullptr : all->if_object();
+    json::object* fields = kube::object_at(object, "metadata");
+    json::object* annotations =
+        fields == nullptr ? nullptr : kube::object_at(*fields, "annotations");
     if (annotations == nullptr) return {};
     const json::value* written = annotations->if_contains(annotations::kConvertedFrom);
     if (written == nullptr || !written->is_string()) return {};
@@ -144,8 +143,7 @@ bool put_kept(const json::object& kept, json::object& object) {
 void rewrite(const Step& step, std::string_view kind, json::object& object,
              ConversionNotes& notes) {
     object["apiVersion"] = step.to;
-    json::value* value = object.if_contains("spec");
-    json::object* spec = value == nullptr ? nullptr : value->if_object();
+    json::object* spec = kube::object_at(object, "spec");
     if (spec == nullptr) return;
     if (step.converter == nullptr) return mark(step, kind, *spec, notes);
     (step.down ? step.converter->down : step.converter->up)(*spec, notes);

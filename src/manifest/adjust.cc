@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/parse_number.h"
+#include "kube/values/json_access.h"
 #include "manifest/internal/agent_command.h"
 #include "manifest/known_kinds.h"
 #include "manifest/pod_specs.h"
@@ -116,14 +117,9 @@ bool wants_text(const kube::Schema* schema, const std::vector<Segment>& segments
 }
 
 const KnownKind* kind_of(Document& document) {
-    json::object* root = document.object.if_object();
+    const json::object* root = document.object.if_object();
     if (root == nullptr) return nullptr;
-    auto text = [&](std::string_view key) {
-        json::value* field = root->if_contains(key);
-        return field != nullptr && field->is_string() ? std::string(field->get_string())
-                                                      : std::string();
-    };
-    return look_up(text("apiVersion"), text("kind")).known;
+    return look_up(kube::string_at(*root, "apiVersion"), kube::string_at(*root, "kind")).known;
 }
 
 class Adjuster {

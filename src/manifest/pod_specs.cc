@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "kube/values/json_access.h"
 #include "manifest/known_kinds.h"
 
 namespace muster::manifest {
 
 namespace {
 
-json::object* object_at(json::object* parent, std::string_view key) {
-    json::value* field = parent == nullptr ? nullptr : parent->if_contains(key);
-    return field == nullptr ? nullptr : field->if_object();
-}
-
-std::string_view text_at(const json::object& object, std::string_view key) {
-    const json::value* field = object.if_contains(key);
-    return field != nullptr && field->is_string() ? std::string_view(field->get_string())
-                                                  : std::string_view();
-}
+using kube::object_at;
+using kube::string_at;
 
 bool same_word(std::string_view a, std::string_view b) {
     auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -37,19 +30,21 @@ std::vector<PodSpecRef> pod_specs(Document& document) {
     std::vector<PodSpecRef> refs;
     json::object* root = document.object.if_object();
     if (root == nullptr) return refs;
-    Lookup found = look_up(text_at(*root, "apiVersion"), text_at(*root, "kind"));
+    Lookup found = look_up(string_at(*root, "apiVersion"), string_at(*root, "kind"));
     if (found.known == nullptr) return refs;
-    json::object* spec = object_at(root, "spec");
+    json::object* spec = object_at(*root, "spec");
     if (spec == nullptr) return refs;
     if (found.known->job_kind == nullptr) {
         if (found.known->type.kind == "Pod") refs.push_back({"spec", {}, spec});
         return refs;
     }
     const jobs::JobKind& kind = *found.known->job_kind;
-    json::object* replicas = object_at(spec, kind.replicas_field);
+    json::object* replicas = object_at(*spec, kind.replicas_field);
     if (replicas == nullptr) return refs;
     for (auto& [key, value] : *replicas) {
-        json::object* pod = object_at(object_at(value.if_object(), "template"), "spec");
+        json::object* replica = value.if_object();
+        json::object* template_ = replica == nullptr ? nullptr : object_at(*replica, "template");
+        json::object* pod = template_ == nullptr ? nullptr : object_at(*template_, "spec");
         if (pod == nullptr) continue;
         const jobs::ReplicaType* known = type_named(kind, key);
         std::string type = known == nullptr ? std::string(key) : known->name;

@@ -77,9 +77,7 @@ StatusResult<void> check_role(const WatchCache& cache, const User& author,
 
 StatusResult<void> check_binding(const WatchCache& cache, const User& author,
                                  const kube::ResourceType& type, const json::object& binding) {
-    static const json::object kNone;
-    const json::object* named = object_at(binding, "roleRef");
-    const json::object& role_ref = named == nullptr ? kNone : *named;
+    const json::object& role_ref = child(binding, "roleRef");
     Action bind{.verb = "bind", .group = std::string(kRbacGroup)};
     bind.resource =
         string_at(role_ref, "kind") == kRoles.kind ? kRoles.plural : kClusterRoles.plural;

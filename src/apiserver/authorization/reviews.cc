@@ -154,10 +154,8 @@ StatusResult<json::object> status_of(const ReviewContext& context, const Target&
 
 StatusResult<json::object> answer_review(const ReviewContext& context, const Target& target,
                                          const DecodedObject& asked) {
-    static const json::object kNothing;
     json::object answer = asked.object.object();
-    const json::object* spec = object_at(answer, "spec");
-    TRY(json::object status, status_of(context, target, spec == nullptr ? kNothing : *spec));
+    TRY(json::object status, status_of(context, target, child(answer, "spec")));
     if (target.type().namespaced)
         ensure_object(answer, "metadata")["namespace"] = target.namespace_;
     answer["status"] = std::move(status);

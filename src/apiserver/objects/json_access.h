@@ -17,25 +17,19 @@ namespace muster::apiserver {
 
 using kube::array_at;
 using kube::bool_at;
+using kube::child;
 using kube::int_at;
 using kube::is_deleting;
 using kube::metadata_of;
 using kube::name_of;
 using kube::namespace_of;
 using kube::object_at;
+using kube::objects_at;
 using kube::string_at;
 using kube::strings_at;
 using kube::uid_of;
 using kube::value_at_path;
 
-inline json::object* object_at(json::object& parent, std::string_view key) {
-    json::value* value = parent.if_contains(key);
-    return value == nullptr ? nullptr : value->if_object();
-}
-inline json::array* array_at(json::object& parent, std::string_view key) {
-    json::value* value = parent.if_contains(key);
-    return value == nullptr ? nullptr : value->if_array();
-}
 /// The object at the key, created if there is none.
 inline json::object& ensure_object(json::object& parent, std::string_view key) {
     json::value& value = parent[key];
@@ -45,16 +39,6 @@ inline json::object& ensure_object(json::object& parent, std::string_view key) {
 inline void set_default(json::object& parent, std::string_view key, json::value value) {
     json::value& slot = parent[key];
     if (slot.is_null()) slot = std::move(value);
-}
-
-/// The objects of a list.
-inline std::vector<const json::object*> objects_at(const json::object& parent,
-                                                   std::string_view key) {
-    std::vector<const json::object*> objects;
-    if (const json::array* list = array_at(parent, key))
-        for (const json::value& item : *list)
-            if (const json::object* object = item.if_object()) objects.push_back(object);
-    return objects;
 }
 
 // An API object is a JSON object with a metadata object; both are checked when it is decoded.

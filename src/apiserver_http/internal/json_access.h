@@ -1,6 +1,5 @@
 #pragma once
 
-#include "apiserver/objects/absent_as_empty.h"
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver_http {

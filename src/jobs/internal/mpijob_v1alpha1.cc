@@ -15,6 +15,9 @@
 namespace muster::jobs {
 namespace {
 
+using kube::array_at;
+using kube::object_at;
+
 constexpr std::string_view kTemplate = "template";
 constexpr std::string_view kReplicaSpecs = "mpiReplicaSpecs";
 constexpr std::string_view kGpu = "nvidia.com/gpu";
@@ -51,16 +54,10 @@ std::optional<std::int64_t> whole_number(const json::value* value) {
     return std::stoll(std::string(*text));
 }
 
-json::object* child(json::object& parent, std::string_view key) {
-    json::value* value = parent.if_contains(key);
-    return value == nullptr ? nullptr : value->if_object();
-}
-
 /// The containers of a template; null if it has no list of them.
 json::array* containers_of(json::object& template_) {
-    json::object* spec = child(template_, "spec");
-    json::value* list = spec == nullptr ? nullptr : spec->if_contains("containers");
-    return list == nullptr ? nullptr : list->if_array();
+    json::object* spec = object_at(template_, "spec");
+    return spec == nullptr ? nullptr : array_at(*spec, "containers");
 }
 
 json::object* first_container(json::object& template_) {
@@ -148,9 +145,9 @@ json::object worker_template(json::object made, Cut& cut, ConversionNotes& notes
     first->stable_erase("command");
     first->stable_erase("args");
     if (!cut.units) {
-        const json::object* resources = kube::object_at(*first, "resources");
+        const json::object* resources = object_at(*first, "resources");
         const json::object* limits =
-            resources == nullptr ? nullptr : kube::object_at(*resources, "limits");
+            resources == nullptr ? nullptr : object_at(*resources, "limits");
         if (limits != nullptr) cut.units = whole_number(limits->if_contains(cut.resource));
         return made;
     }
@@ -174,7 +171,7 @@ json::object launcher_template(json::object made) {
 
 void put_on_master(json::object& template_) {
     static constexpr const char* kLabel = "node-role.kubernetes.io/master";
-    json::object* pod = child(template_, "spec");
+    json::object* pod = object_at(template_, "spec");
     if (pod == nullptr) return;
     json::value& tolerations = (*pod)["tolerations"];
     if (!tolerations.is_array()) tolerations = json::array();
@@ -190,7 +187,7 @@ void put_on_master(json::object& template_) {
 
 /// The policy that the template named, removed from it: it is the replica's now.
 std::string take_restart_policy(json::object& template_) {
-    json::object* pod = child(template_, "spec");
+    json::object* pod = object_at(template_, "spec");
     if (pod == nullptr) return {};
     std::string policy(kube::string_at(*pod, "restartPolicy"));
     pod->stable_erase("restartPolicy");
@@ -221,7 +218,7 @@ json::object run_policy(const json::object& spec, ConversionNotes& notes) {
 }
 
 void up(json::object& spec, ConversionNotes& notes) {
-    const json::object* template_ = kube::object_at(spec, kTemplate);
+    const json::object* template_ = object_at(spec, kTemplate);
     if (template_ == nullptr) {
         notes.refused(required(in_spec(kTemplate), "write what the pods are made from"));
         return;
@@ -285,10 +282,10 @@ void add_resources(json::object& template_, json::object& worker) {
 }
 
 void down(json::object& spec, ConversionNotes& notes) {
-    json::object* specs = child(spec, kReplicaSpecs);
-    json::object* launcher = specs == nullptr ? nullptr : child(*specs, "Launcher");
-    json::object* worker = specs == nullptr ? nullptr : child(*specs, "Worker");
-    json::object* template_ = launcher == nullptr ? nullptr : child(*launcher, kTemplate);
+    json::object* specs = object_at(spec, kReplicaSpecs);
+    json::object* launcher = specs == nullptr ? nullptr : object_at(*specs, "Launcher");
+    json::object* worker = specs == nullptr ? nullptr : object_at(*specs, "Worker");
+    json::object* template_ = launcher == nullptr ? nullptr : object_at(*launcher, kTemplate);
     if (template_ == nullptr || worker == nullptr || !worker->contains("replicas")) {
         notes.refused(
             required(template_ == nullptr ? kLauncher : kWorker,
@@ -305,7 +302,7 @@ void down(json::object& spec, ConversionNotes& notes) {
     made["replicas"] = worker->at("replicas");
     notes.changed(kWorker + ".replicas", fmt::format("is spec.replicas in {}", notes.to()));
     json::object both = *template_;
-    if (json::object* other = child(*worker, kTemplate)) {
+    if (json::object* other = object_at(*worker, kTemplate)) {
         add_resources(both, *other);
         notes.changed(kWorker + ".template",
                       fmt::format("{} has one template for all pods: the launcher's, with the "
@@ -313,11 +310,11 @@ void down(json::object& spec, ConversionNotes& notes) {
                                   notes.to()));
     }
     if (kube::string_at(*launcher, "restartPolicy") == "Never")
-        if (json::object* pod = child(both, "spec")) (*pod)["restartPolicy"] = "Never";
+        if (json::object* pod = object_at(both, "spec")) (*pod)["restartPolicy"] = "Never";
     made[kTemplate] = std::move(both);
     if (const json::value* slots = spec.if_contains("slotsPerWorker"))
         made["slotsPerWorker"] = *slots;
-    const json::object* policy = kube::object_at(spec, "runPolicy");
+    const json::object* policy = object_at(spec, "runPolicy");
     for (const std::string_view field : {"backoffLimit", "activeDeadlineSeconds"}) {
         const json::value* written = policy == nullptr ? nullptr : policy->if_contains(field);
         if (written == nullptr) written = spec.if_contains(field);

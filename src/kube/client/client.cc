@@ -3,6 +3,7 @@
 #include <boost/json/value.hpp>
 
 #include "kube/objects/api_status.h"
+#include "kube/values/json_access.h"
 
 namespace muster::kube {
 namespace {
@@ -97,12 +98,6 @@ Result<Written> written(Result<Response> result) {
     return Written{std::move(response.body), std::move(response.warnings)};
 }
 
-std::string text_at(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    const json::string* text = value != nullptr ? value->if_string() : nullptr;
-    return text != nullptr ? std::string(text->data(), text->size()) : std::string();
-}
-
 /// The item as an object of its own. Real servers omit kind and apiVersion in the items of built-in
 /// lists; if they are there, the item shares the list's memory.
 ObjectPtr item_of(const ObjectPtr& list, const json::value& item, const ResourceType& type) {
@@ -123,8 +118,8 @@ Result<ListResult> list_of(const ObjectPtr& body, const ResourceType& type) {
     if (list == nullptr) return malformed("is not an object");
     ListResult result;
     if (const json::value* meta = list->if_contains("metadata"); meta && meta->is_object()) {
-        result.resource_version = text_at(meta->get_object(), "resourceVersion");
-        result.continue_ = text_at(meta->get_object(), "continue");
+        result.resource_version = string_at(meta->get_object(), "resourceVersion");
+        result.continue_ = string_at(meta->get_object(), "continue");
     }
     const json::value* items = list->if_contains("items");
     if (items == nullptr || items->is_null()) return result;  // Go writes an empty list as null

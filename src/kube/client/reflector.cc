@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "kube/objects/api_status.h"
+#include "kube/values/json_access.h"
 
 namespace muster::kube {
 namespace {
@@ -23,20 +24,14 @@ constexpr Duration kShortestWatch = std::chrono::seconds(1);
 constexpr int kPageSize = 500;
 constexpr std::uint64_t kWatchSeconds = 300;  ///< and up to twice that, so that watches spread
 
-std::string text_of(const json::value* value) {
-    const json::string* text = value != nullptr ? value->if_string() : nullptr;
-    return text != nullptr ? std::string(text->data(), text->size()) : std::string();
-}
-
-const json::object* metadata_of(const json::value& object) {
+/// A text of the metadata; the server may have sent something that is no object.
+std::string_view metadata_text(const json::value& object, std::string_view key) {
     const json::object* fields = object.if_object();
-    const json::value* metadata = fields != nullptr ? fields->if_contains("metadata") : nullptr;
-    return metadata != nullptr ? metadata->if_object() : nullptr;
+    return fields == nullptr ? std::string_view() : string_at(metadata_of(*fields), key);
 }
 
 std::string revision_of(const json::value& object) {
-    const json::object* metadata = metadata_of(object);
-    return metadata != nullptr ? text_of(metadata->if_contains("resourceVersion")) : std::string();
+    return std::string(metadata_text(object, "resourceVersion"));
 }
 
 /// A server that lost its history (restored, or one of several) may not know our revision.
@@ -340,11 +335,9 @@ Task<void> Reflector::back_off(const Error& error) {
 }
 
 std::string Reflector::key_of(const json::value& object) const {
-    const json::object* metadata = metadata_of(object);
-    if (metadata == nullptr) return {};
-    std::string name = text_of(metadata->if_contains("name"));
+    const std::string name(metadata_text(object, "name"));
     if (name.empty() || !type_.namespaced) return name;
-    return text_of(metadata->if_contains("namespace")) + "/" + name;
+    return std::string(metadata_text(object, "namespace")) + "/" + name;
 }
 
 }  // namespace muster::kube

@@ -10,6 +10,8 @@
 #include <boost/json/string.hpp>
 #include <chrono>
 
+#include "kube/values/json_access.h"
+
 namespace muster::kube {
 namespace {
 
@@ -57,30 +59,13 @@ Code code_of(std::string_view reason, int http) {
     return http >= 400 && http < 500 ? Code::kBadRequest : Code::kInternal;
 }
 
-std::string_view text_at(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    const json::string* text = value == nullptr ? nullptr : value->if_string();
-    return text == nullptr ? std::string_view() : std::string_view(*text);
-}
-
-std::int64_t integer_at(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    const std::int64_t* integer = value == nullptr ? nullptr : value->if_int64();
-    return integer == nullptr ? 0 : *integer;
-}
-
-const json::object* object_at(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value == nullptr ? nullptr : value->if_object();
-}
-
 void put(json::object& object, std::string_view key, std::string_view text) {
     if (!text.empty()) object.emplace(key, text);
 }
 
 const json::object* as_status(const json::value& body) {
     const json::object* object = body.if_object();
-    return object != nullptr && text_at(*object, "kind") == "Status" ? object : nullptr;
+    return object != nullptr && string_at(*object, "kind") == "Status" ? object : nullptr;
 }
 
 std::vector<Cause> causes_of(const json::object& details) {
@@ -91,9 +76,9 @@ std::vector<Cause> causes_of(const json::object& details) {
     for (const json::value& item : *items) {
         const json::object* cause = item.if_object();
         if (cause == nullptr) continue;
-        causes.push_back({std::string(text_at(*cause, "reason")),
-                          std::string(text_at(*cause, "message")),
-                          std::string(text_at(*cause, "field"))});
+        causes.push_back({std::string(string_at(*cause, "reason")),
+                          std::string(string_at(*cause, "message")),
+                          std::string(string_at(*cause, "field"))});
     }
     return causes;
 }
@@ -152,16 +137,16 @@ Error error_from_status(int http_code, const json::value& body) {
     const json::object* status = as_status(body);
     if (status == nullptr) return Error(code_of({}, http_code), plain_message(http_code, body));
 
-    if (http_code == 0) http_code = static_cast<int>(integer_at(*status, "code"));
-    std::string message(text_at(*status, "message"));
+    if (http_code == 0) http_code = static_cast<int>(int_at(*status, "code").value_or(0));
+    std::string message(string_at(*status, "message"));
     if (message.empty())
-        message = plain_message(http_code, json::string(text_at(*status, "reason")));
-    Error error(code_of(text_at(*status, "reason"), http_code), std::move(message));
+        message = plain_message(http_code, json::string(string_at(*status, "reason")));
+    Error error(code_of(string_at(*status, "reason"), http_code), std::move(message));
     if (const json::object* details = object_at(*status, "details")) {
         error.with_causes(causes_of(*details));
         // A day is more than any server means, and keeps the callers' arithmetic in range.
         const auto seconds =
-            std::min<std::int64_t>(integer_at(*details, "retryAfterSeconds"), 86'400);
+            std::min<std::int64_t>(int_at(*details, "retryAfterSeconds").value_or(0), 86'400);
         if (seconds > 0) error.with_retry_after(std::chrono::seconds(seconds));
     }
     return error;
@@ -188,8 +173,8 @@ StatusDetails details_from_status(const json::value& body) {
     const json::object* status = as_status(body);
     const json::object* details = status == nullptr ? nullptr : object_at(*status, "details");
     if (details == nullptr) return {};
-    return {std::string(text_at(*details, "name")), std::string(text_at(*details, "group")),
-            std::string(text_at(*details, "kind")), std::string(text_at(*details, "uid"))};
+    return {std::string(string_at(*details, "name")), std::string(string_at(*details, "group")),
+            std::string(string_at(*details, "kind")), std::string(string_at(*details, "uid"))};
 }
 
 }  // namespace muster::kube

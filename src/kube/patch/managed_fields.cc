@@ -9,6 +9,7 @@
 
 #include "kube/patch/structured_merge.h"
 #include "kube/schema/schema.h"
+#include "kube/values/json_access.h"
 #include "kube/values/time.h"
 
 namespace muster::kube {
@@ -18,20 +19,9 @@ constexpr std::size_t kMaxUpdaters = 10;
 constexpr std::string_view kAncient = "ancient-changes";
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 
-std::string_view text_of(const json::object& entry, std::string_view key) {
-    const json::value* value = entry.if_contains(key);
-    const json::string* text = value == nullptr ? nullptr : value->if_string();
-    return text == nullptr ? std::string_view() : std::string_view(*text);
-}
+bool applies(const json::object& entry) { return string_at(entry, "operation") == "Apply"; }
 
-bool applies(const json::object& entry) { return text_of(entry, "operation") == "Apply"; }
-
-const json::object& fields_of(const json::object& entry) {
-    static const json::object kNone;
-    const json::value* fields = entry.if_contains("fieldsV1");
-    const json::object* object = fields == nullptr ? nullptr : fields->if_object();
-    return object == nullptr ? kNone : *object;
-}
+const json::object& fields_of(const json::object& entry) { return child(entry, "fieldsV1"); }
 
 /// Nothing if it can't be read: then it owns nothing.
 FieldSet set_of(const json::object& entry) {
@@ -57,9 +47,9 @@ json::object make_entry(const FieldOwner& who, std::string_view operation, json:
 }
 
 bool is_of(const json::object& entry, const FieldOwner& who, std::string_view operation) {
-    return text_of(entry, "manager") == who.name && text_of(entry, "operation") == operation &&
-           text_of(entry, "subresource") == who.subresource &&
-           (operation == "Apply" || text_of(entry, "apiVersion") == who.api_version);
+    return string_at(entry, "manager") == who.name && string_at(entry, "operation") == operation &&
+           string_at(entry, "subresource") == who.subresource &&
+           (operation == "Apply" || string_at(entry, "apiVersion") == who.api_version);
 }
 
 json::object* find_entry(json::array& entries, const FieldOwner& who, std::string_view operation) {
@@ -71,9 +61,9 @@ json::object* find_entry(json::array& entries, const FieldOwner& who, std::strin
 /// Appliers first, then by age. Times are canonical, so comparing their texts is enough.
 auto sort_key(const json::value& value) {
     const json::object& entry = value.get_object();
-    return std::tuple(text_of(entry, "operation"), text_of(entry, "time"),
-                      text_of(entry, "manager"), text_of(entry, "apiVersion"),
-                      text_of(entry, "subresource"));
+    return std::tuple(string_at(entry, "operation"), string_at(entry, "time"),
+                      string_at(entry, "manager"), string_at(entry, "apiVersion"),
+                      string_at(entry, "subresource"));
 }
 
 void sort_entries(json::array& entries) {
@@ -126,7 +116,7 @@ void cap_updaters(json::array& entries) {
             kept.push_back(std::move(value));
             continue;
         }
-        const auto [bucket, first] = buckets.emplace(text_of(entry, "apiVersion"), kept.size());
+        const auto [bucket, first] = buckets.emplace(string_at(entry, "apiVersion"), kept.size());
         if (first) {
             kept.push_back(std::move(value));
             continue;
@@ -134,7 +124,7 @@ void cap_updaters(json::array& entries) {
         json::object& into = kept[bucket->second].get_object();
         const FieldSet both = union_of(set_of(into), set_of(entry));
         const FieldOwner ancient{std::string(kAncient), bucket->first, "",
-                                 std::string(text_of(entry, "time"))};
+                                 std::string(string_at(entry, "time"))};
         into = make_entry(ancient, "Update", both.to_json(kept.storage()));
         --updaters;
     }
@@ -147,18 +137,18 @@ Result<json::object> read_entry(const json::value& sent, json::storage_ptr stora
     };
     const json::object* entry = sent.if_object();
     if (entry == nullptr) return refuse("an entry must be an object");
-    const std::string_view operation = text_of(*entry, "operation");
+    const std::string_view operation = string_at(*entry, "operation");
     if (operation != "Apply" && operation != "Update")
         return refuse("operation must be `Apply` or `Update`");
-    if (text_of(*entry, "apiVersion").empty()) return refuse("apiVersion must not be empty");
-    if (text_of(*entry, "fieldsType") != "FieldsV1") return refuse("fieldsType must be FieldsV1");
+    if (string_at(*entry, "apiVersion").empty()) return refuse("apiVersion must not be empty");
+    if (string_at(*entry, "fieldsType") != "FieldsV1") return refuse("fieldsType must be FieldsV1");
     TRY(const FieldSet set, FieldSet::from_json(fields_of(*entry)));
-    const std::string_view sent_time = text_of(*entry, "time");
+    const std::string_view sent_time = string_at(*entry, "time");
     const std::optional<WallTime> time = parse_time(sent_time);
     if (!time && !sent_time.empty()) return refuse("time must be as RFC 3339 writes it");
     return make_entry(
-        {std::string(text_of(*entry, "manager")), std::string(text_of(*entry, "apiVersion")),
-         std::string(text_of(*entry, "subresource")), time ? format_time(*time) : std::string()},
+        {std::string(string_at(*entry, "manager")), std::string(string_at(*entry, "apiVersion")),
+         std::string(string_at(*entry, "subresource")), time ? format_time(*time) : std::string()},
         operation, set.to_json(std::move(storage)));
 }
 
@@ -171,10 +161,10 @@ struct Conflict {
 
 /// The manager of an entry in upstream's words.
 std::string describe_manager(const json::object& entry) {
-    std::string text = fmt::format("\"{}\"", text_of(entry, "manager"));
-    if (const std::string_view part = text_of(entry, "subresource"); !part.empty())
+    std::string text = fmt::format("\"{}\"", string_at(entry, "manager"));
+    if (const std::string_view part = string_at(entry, "subresource"); !part.empty())
         text += fmt::format(" with subresource \"{}\"", part);
-    if (!applies(entry)) text += fmt::format(" using {}", text_of(entry, "apiVersion"));
+    if (!applies(entry)) text += fmt::format(" using {}", string_at(entry, "apiVersion"));
     return text;
 }
 
@@ -227,11 +217,11 @@ Result<json::array> read_managed_fields(const json::array& sent, json::storage_p
     entries.reserve(sent.size());
     for (const json::value& value : sent) {
         TRY(json::object entry, read_entry(value, storage));
-        const FieldOwner who{std::string(text_of(entry, "manager")),
-                             std::string(text_of(entry, "apiVersion")),
-                             std::string(text_of(entry, "subresource")),
+        const FieldOwner who{std::string(string_at(entry, "manager")),
+                             std::string(string_at(entry, "apiVersion")),
+                             std::string(string_at(entry, "subresource")),
                              {}};
-        if (json::object* twin = find_entry(entries, who, text_of(entry, "operation")))
+        if (json::object* twin = find_entry(entries, who, string_at(entry, "operation")))
             *twin = std::move(entry);
         else
             entries.push_back(std::move(entry));
@@ -319,7 +309,8 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
     }
     if (mine == nullptr) {
         entries.push_back(make_entry(who, "Apply", set.to_json(entries.storage())));
-    } else if (!changes.empty() || set != last || text_of(*mine, "apiVersion") != who.api_version) {
+    } else if (!changes.empty() || set != last ||
+               string_at(*mine, "apiVersion") != who.api_version) {
         *mine = make_entry(who, "Apply", set.to_json(entries.storage()));
     }
     drop_empty(entries);

@@ -2,6 +2,14 @@
 
 namespace muster::kube {
 
+std::vector<const json::object*> objects_at(const json::object& parent, std::string_view key) {
+    std::vector<const json::object*> objects;
+    if (const json::array* list = array_at(parent, key))
+        for (const json::value& item : *list)
+            if (const json::object* object = item.if_object()) objects.push_back(object);
+    return objects;
+}
+
 std::vector<std::string> strings_at(const json::object& parent, std::string_view key) {
     std::vector<std::string> strings;
     if (const json::array* list = array_at(parent, key))

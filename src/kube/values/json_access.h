@@ -19,8 +19,22 @@ inline const json::object* object_at(const json::object& parent, std::string_vie
     const json::value* value = parent.if_contains(key);
     return value == nullptr ? nullptr : value->if_object();
 }
+inline json::object* object_at(json::object& parent, std::string_view key) {
+    json::value* value = parent.if_contains(key);
+    return value == nullptr ? nullptr : value->if_object();
+}
+/// The object at the key; an empty one when there is none.
+inline const json::object& child(const json::object& parent, std::string_view key) {
+    static const json::object kNone;
+    const json::object* found = object_at(parent, key);
+    return found == nullptr ? kNone : *found;
+}
 inline const json::array* array_at(const json::object& parent, std::string_view key) {
     const json::value* value = parent.if_contains(key);
+    return value == nullptr ? nullptr : value->if_array();
+}
+inline json::array* array_at(json::object& parent, std::string_view key) {
+    json::value* value = parent.if_contains(key);
     return value == nullptr ? nullptr : value->if_array();
 }
 inline std::string_view string_at(const json::object& parent, std::string_view key) {
@@ -40,6 +54,8 @@ inline bool bool_at(const json::object& parent, std::string_view key) {
     const bool* flag = value == nullptr ? nullptr : value->if_bool();
     return flag != nullptr && *flag;
 }
+/// The objects of a list.
+std::vector<const json::object*> objects_at(const json::object& parent, std::string_view key);
 /// The strings of a list.
 std::vector<std::string> strings_at(const json::object& parent, std::string_view key);
 /// Looks up "spec.a.b"; null if absent.
@@ -48,9 +64,7 @@ const json::value* value_at_path(const json::object& object, std::string_view do
 // An API object is a JSON object with a metadata object.
 
 inline const json::object& metadata_of(const json::object& object) {
-    static const json::object kNone;
-    const json::object* meta = object_at(object, "metadata");
-    return meta == nullptr ? kNone : *meta;
+    return child(object, "metadata");
 }
 inline const json::object& metadata_of(const json::value& object) {
     return metadata_of(object.get_object());

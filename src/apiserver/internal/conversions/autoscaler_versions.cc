@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/objects/absent_as_empty.h"
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {

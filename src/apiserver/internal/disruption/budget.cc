@@ -137,13 +137,11 @@ std::string why_none(std::string_view name, const json::object& status) {
 
 BudgetState budget_status(const json::object& budget, const Coverage& coverage,
                           const ScaleOf& scale_of, WallTime now) {
-    static const json::object kNothing;
-    const json::object* spec = object_at(budget, "spec");
     const json::object* before = object_at(budget, "status");
     BudgetState state;
     if (before != nullptr) state.status = json::object(*before, json::storage_ptr());
     json::object& status = state.status;
-    const Wanted wanted = wanted_by(spec == nullptr ? kNothing : *spec, coverage, scale_of);
+    const Wanted wanted = wanted_by(child(budget, "spec"), coverage, scale_of);
     if (!wanted.failure.empty()) {
         status["disruptionsAllowed"] = 0;
         set_condition(status, "SyncFailed", wanted.failure, now);

@@ -1,6 +1,5 @@
 #include "apiserver/internal/conversions/autoscaler_versions.h"
 #include "apiserver/internal/strategies/strategies.h"
-#include "apiserver/objects/absent_as_empty.h"
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {

@@ -1,5 +1,4 @@
 #include "apiserver/internal/strategies/strategies.h"
-#include "apiserver/objects/absent_as_empty.h"
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {

@@ -11,13 +11,6 @@ namespace muster::apiserver {
 
 namespace {
 
-const json::object kNothing;
-
-const json::object& child(const json::object& parent, std::string_view key) {
-    const json::object* found = object_at(parent, key);
-    return found == nullptr ? kNothing : *found;
-}
-
 bool has_entries(const json::object& parent, std::string_view key) {
     const json::array* entries = array_at(parent, key);
     return entries != nullptr && !entries->empty();

@@ -3,7 +3,6 @@
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/strategies/pod_spec_validation.h"
 #include "apiserver/internal/strategies/strategies.h"
-#include "apiserver/objects/absent_as_empty.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/equality.h"
 

@@ -15,17 +15,9 @@ namespace muster::apiserver {
 
 namespace {
 
-const json::object& spec_of(const json::object& crd) {
-    static const json::object kNone;
-    const json::object* spec = object_at(crd, "spec");
-    return spec == nullptr ? kNone : *spec;
-}
+const json::object& spec_of(const json::object& crd) { return child(crd, "spec"); }
 
-const json::object& names_of(const json::object& crd) {
-    static const json::object kNone;
-    const json::object* names = object_at(spec_of(crd), "names");
-    return names == nullptr ? kNone : *names;
-}
+const json::object& names_of(const json::object& crd) { return child(spec_of(crd), "names"); }
 
 const json::value* schema_of(const json::object& version) {
     const json::object* schema = object_at(version, "schema");

@@ -18,16 +18,11 @@ namespace muster::cli {
 
 namespace {
 
+using kube::child;
 using kube::object_at;
 using kube::string_at;
 
 constexpr std::string_view kNone = "<none>";
-
-const json::object& child(const json::object& parent, std::string_view key) {
-    static const json::object kEmpty;
-    const json::object* found = object_at(parent, key);
-    return found == nullptr ? kEmpty : *found;
-}
 
 /// The lines of one description: "Name:   value", and tables below a title.
 class Page {

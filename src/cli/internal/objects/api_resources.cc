@@ -13,21 +13,12 @@ namespace muster::cli {
 
 namespace {
 
-using kube::array_at;
 using kube::object_at;
+using kube::objects_at;
 using kube::string_at;
 
 bool has(const std::vector<std::string>& list, std::string_view word) {
     return std::ranges::find(list, word) != list.end();
-}
-
-/// The objects of a list; empty when there is none.
-std::vector<const json::object*> objects_at(const json::object& parent, std::string_view key) {
-    std::vector<const json::object*> objects;
-    if (const json::array* list = array_at(parent, key))
-        for (const json::value& item : *list)
-            if (const json::object* object = item.if_object()) objects.push_back(object);
-    return objects;
 }
 
 bool is_called(const ApiResource& resource, std::string_view word) {

@@ -8,10 +8,14 @@
 #include "kube/objects/codec.h"
 #include "kube/objects/core_objects.h"
 #include "kube/objects/pod.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 
 namespace {
+
+using kube::child;
+using kube::string_at;
 
 std::optional<TerminationView> termination_view(const kube::ContainerState& state) {
     if (!state.terminated) return std::nullopt;
@@ -36,21 +40,8 @@ ContainerView container_view(const kube::ContainerStatus& status, bool init) {
     return view;
 }
 
-std::string text_at(const json::object& object, std::string_view key) {
-    const json::value* field = object.if_contains(key);
-    return field != nullptr && field->is_string() ? std::string(field->get_string())
-                                                  : std::string();
-}
-
 int number_at(const json::object& object, std::string_view key) {
-    const json::value* field = object.if_contains(key);
-    return field != nullptr && field->is_int64() ? static_cast<int>(field->get_int64()) : 0;
-}
-
-const json::object& object_at(const json::object& object, std::string_view key) {
-    static const json::object kEmpty;
-    const json::value* field = object.if_contains(key);
-    return field != nullptr && field->is_object() ? field->get_object() : kEmpty;
+    return static_cast<int>(kube::int_at(object, key).value_or(0));
 }
 
 }  // namespace
@@ -113,26 +104,20 @@ std::optional<PodView> pod_view(const json::value& object) {
 std::optional<JobView> job_view(const json::value& object) {
     if (!object.is_object()) return std::nullopt;
     const json::object& root = object.get_object();
-    const json::object& metadata = object_at(root, "metadata");
-    const json::object& status = object_at(root, "status");
+    const json::object& metadata = child(root, "metadata");
+    const json::object& status = child(root, "status");
     JobView view;
-    view.kind = text_at(root, "kind");
-    view.namespace_ = text_at(metadata, "namespace");
-    view.name = text_at(metadata, "name");
-    view.uid = text_at(metadata, "uid");
-    if (const json::value* list = status.if_contains("conditions");
-        list != nullptr && list->is_array()) {
-        for (const json::value& item : list->get_array()) {
-            if (!item.is_object()) continue;
-            const json::object& condition = item.get_object();
-            view.conditions.push_back({.type = text_at(condition, "type"),
-                                       .is_true = text_at(condition, "status") == "True",
-                                       .reason = text_at(condition, "reason"),
-                                       .message = text_at(condition, "message")});
-        }
-    }
+    view.kind = string_at(root, "kind");
+    view.namespace_ = string_at(metadata, "namespace");
+    view.name = string_at(metadata, "name");
+    view.uid = string_at(metadata, "uid");
+    for (const json::object* condition : kube::objects_at(status, "conditions"))
+        view.conditions.push_back({.type = std::string(string_at(*condition, "type")),
+                                   .is_true = string_at(*condition, "status") == "True",
+                                   .reason = std::string(string_at(*condition, "reason")),
+                                   .message = std::string(string_at(*condition, "message"))});
     view.group_restarts = number_at(status, "restartGeneration");
-    for (const auto& [type, value] : object_at(status, "replicaStatuses")) {
+    for (const auto& [type, value] : child(status, "replicaStatuses")) {
         if (!value.is_object()) continue;
         view.replicas[std::string(type)] = {.active = number_at(value.get_object(), "active"),
                                             .succeeded = number_at(value.get_object(), "succeeded"),
@@ -144,15 +129,15 @@ std::optional<JobView> job_view(const json::value& object) {
 std::optional<EventView> event_view(const json::value& object) {
     if (!object.is_object()) return std::nullopt;
     const json::object& root = object.get_object();
-    const json::object& about = object_at(root, "involvedObject");
+    const json::object& about = child(root, "involvedObject");
     EventView view;
-    view.namespace_ = text_at(about, "namespace");
-    view.kind = text_at(about, "kind");
-    view.name = text_at(about, "name");
-    view.uid = text_at(about, "uid");
-    view.warning = text_at(root, "type") == "Warning";
-    view.reason = text_at(root, "reason");
-    view.message = text_at(root, "message");
+    view.namespace_ = string_at(about, "namespace");
+    view.kind = string_at(about, "kind");
+    view.name = string_at(about, "name");
+    view.uid = string_at(about, "uid");
+    view.warning = string_at(root, "type") == "Warning";
+    view.reason = string_at(root, "reason");
+    view.message = string_at(root, "message");
     view.count = std::max(1, number_at(root, "count"));
     return view;
 }

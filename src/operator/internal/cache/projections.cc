@@ -16,7 +16,8 @@ namespace muster::operators {
 namespace {
 
 // Pods change often and few of their fields matter here, so these are read directly instead of
-// decoding the whole pod.
+// decoding the whole pod. Most are nested, so unlike those of json_access.h these readers also take
+// a parent that is null.
 
 const json::value* child(const json::value* value, std::string_view key) {
     const json::object* object = value == nullptr ? nullptr : value->if_object();

@@ -8,6 +8,7 @@
 
 #include "base/unique_fd.h"
 #include "kube/objects/codec_impl.h"
+#include "kube/values/json_access.h"
 #include "runtime/internal/files/downward_api.h"
 
 namespace muster::runtime {
@@ -168,20 +169,15 @@ Result<VolumeFiles> projected_files(const json::object& source, std::uint32_t mo
 
 std::vector<json::object> projected_sources(const kube::Volume& volume) {
     std::vector<json::object> objects;
-    const json::value* projected = volume.rest.if_contains("projected");
-    const json::object* fields = projected == nullptr ? nullptr : projected->if_object();
-    const json::value* sources = fields == nullptr ? nullptr : fields->if_contains("sources");
-    if (sources == nullptr || !sources->is_array()) return objects;
-    for (const json::value& source : sources->get_array())
-        if (source.is_object()) objects.push_back(source.get_object());
+    for (const json::object* source :
+         kube::objects_at(kube::child(volume.rest, "projected"), "sources"))
+        objects.push_back(*source);
     return objects;
 }
 
 void add_reference(const json::object& source, std::string_view kind,
                    std::vector<std::string>& names) {
-    const json::value* reference = source.if_contains(kind);
-    const json::object* fields = reference == nullptr ? nullptr : reference->if_object();
-    const json::value* name = fields == nullptr ? nullptr : fields->if_contains("name");
+    const json::value* name = kube::child(source, kind).if_contains("name");
     if (name != nullptr && name->is_string()) names.emplace_back(name->get_string());
 }
 

@@ -5,16 +5,13 @@
 #include <algorithm>
 
 #include "base/parse_number.h"
+#include "kube/values/json_access.h"
 
 namespace muster::runtime {
 
 namespace {
 
-std::string text_of(const json::object& fields, std::string_view name) {
-    const json::value* value = fields.if_contains(name);
-    return value != nullptr && value->is_string() ? std::string(value->get_string())
-                                                  : std::string();
-}
+using kube::string_at;
 
 Error wrong(std::string_view where, std::string_view what) {
     return Error(Code::kInvalid, fmt::format("{} {}", where, what));
@@ -50,7 +47,7 @@ Result<std::uint16_t> read_port(const json::object& fields, const kube::Containe
 
 /// Empty for the pod itself. Names are not looked up: the target is a pod, and it has an address.
 Result<std::string> read_host(const json::object& fields, std::string_view where) {
-    std::string host = text_of(fields, "host");
+    std::string host(string_at(fields, "host"));
     in_addr address{};
     if (host.empty() || ::inet_pton(AF_INET, host.c_str(), &address) == 1) return host;
     return Error(
@@ -73,21 +70,21 @@ Result<Handler> read_exec(const json::object& fields, std::string_view where) {
 Result<Handler> read_http(const json::object& fields, const kube::Container& container,
                           std::string_view where) {
     HttpCheck http;
-    const std::string scheme = text_of(fields, "scheme");
+    const std::string scheme(string_at(fields, "scheme"));
     if (!scheme.empty() && scheme != "HTTP")
         return Error(Code::kUnsupported,
                      fmt::format("{} has the scheme {}, which muster does not speak to pods: use "
                                  "HTTP, a tcpSocket, or an exec of a client in the container",
                                  where, scheme));
     TRY(http.host, read_host(fields, where));
-    http.path = text_of(fields, "path");
+    http.path = string_at(fields, "path");
     if (!http.path.starts_with('/')) http.path.insert(0, 1, '/');
     TRY(http.port, read_port(fields, container, where));
     const json::value* headers = fields.if_contains("httpHeaders");
     if (headers != nullptr && headers->is_array())
         for (const json::value& header : headers->get_array())
             if (const json::object* entry = header.if_object(); entry != nullptr)
-                http.headers.emplace_back(text_of(*entry, "name"), text_of(*entry, "value"));
+                http.headers.emplace_back(string_at(*entry, "name"), string_at(*entry, "value"));
     // Characters that end a line early would turn the rest into a request that someone else wrote.
     const auto breaks = [](const std::string& text) {
         return std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
@@ -110,22 +107,18 @@ Result<Handler> read_sleep(const json::object& fields, std::string_view where) {
 
 Result<Handler> read_handler(const json::object& fields, const kube::Container& container,
                              std::string_view where) {
-    const auto object = [&](std::string_view name) -> const json::object* {
-        const json::value* value = fields.if_contains(name);
-        return value == nullptr ? nullptr : value->if_object();
-    };
-    if (const json::object* exec = object("exec"); exec != nullptr)
+    if (const json::object* exec = kube::object_at(fields, "exec"); exec != nullptr)
         return read_exec(*exec, fmt::format("{}.exec", where));
-    if (const json::object* http = object("httpGet"); http != nullptr)
+    if (const json::object* http = kube::object_at(fields, "httpGet"); http != nullptr)
         return read_http(*http, container, fmt::format("{}.httpGet", where));
-    if (const json::object* tcp = object("tcpSocket"); tcp != nullptr) {
+    if (const json::object* tcp = kube::object_at(fields, "tcpSocket"); tcp != nullptr) {
         TcpCheck check;
         const std::string at = fmt::format("{}.tcpSocket", where);
         TRY(check.host, read_host(*tcp, at));
         TRY(check.port, read_port(*tcp, container, at));
         return Handler(std::move(check));
     }
-    if (const json::object* sleep = object("sleep"); sleep != nullptr)
+    if (const json::object* sleep = kube::object_at(fields, "sleep"); sleep != nullptr)
         return read_sleep(*sleep, fmt::format("{}.sleep", where));
     if (object("grpc") != nullptr)
         return Error(Code::kUnsupported,
