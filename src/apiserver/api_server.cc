@@ -64,7 +64,7 @@ Task<Result<void>> ApiServer::Impl::load() {
 void ApiServer::Impl::recover(const std::vector<std::string>& resources) {
     for (const std::string& resource : resources) {
         for (const auto& [key, cached] : state.cache.objects(resource)) {
-            const store::StoreKey whole{resource, key.first, key.second};
+            const store::StoreKey whole{resource, key.namespace_, key.name};
             const bool owned_or_deleting = any_at_path(cached.object->text(), "metadata",
                                                        {"ownerReferences", "deletionTimestamp"});
             for (const auto& controller : controllers)

@@ -177,7 +177,7 @@ struct Node::Impl {
     }
 
     const PodPtr* find_pod(const std::string& namespace_, const std::string& name) const {
-        return pods.find(namespace_ + "/" + name);
+        return pods.find(kube::NamespacedName{namespace_, name});
     }
 
     /// For clients of the API that ask about a pod.

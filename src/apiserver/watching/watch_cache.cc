@@ -48,7 +48,7 @@ WatchCache::Resource& WatchCache::resource(const std::string& name) {
 void WatchCache::load(const std::string& name, std::vector<store::StoredObject> objects) {
     Resource& into = resource(name);
     for (store::StoredObject& stored : objects) {
-        ObjectKey key{std::move(stored.key.namespace_), std::move(stored.key.name)};
+        NamespacedName key{std::move(stored.key.namespace_), std::move(stored.key.name)};
         if (into.stays_parsed) into.parsed.insert_or_assign(key, stored.object->tree());
         into.objects.insert_or_assign(into.objects.end(), std::move(key),
                                       CachedObject{std::move(stored.object), stored.revision});
@@ -75,7 +75,7 @@ void WatchCache::remember(const store::StoreHistory::Entry& entry) {
 store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
     Resource& of = resource(change.key.resource);
     revision_ = change.revision;
-    const ObjectKey key{change.key.namespace_, change.key.name};
+    const NamespacedName key{change.key.namespace_, change.key.name};
     store::ObjectTextPtr before;
     if (change.object == nullptr) {
         auto node = of.objects.extract(key);
@@ -94,12 +94,12 @@ store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
     // A watcher may end during the call; dispatch() tidies its bucket.
     dispatch(of.of_all, kept);
     if (!of.of_namespace.empty())
-        if (auto it = of.of_namespace.find(key.first); it != of.of_namespace.end())
+        if (auto it = of.of_namespace.find(key.namespace_); it != of.of_namespace.end())
             dispatch(it->second, kept);
     if (!of.of_name.empty()) {
         if (auto it = of.of_name.find(key); it != of.of_name.end()) dispatch(it->second, kept);
-        if (!key.first.empty())
-            if (auto it = of.of_name.find({"", key.second}); it != of.of_name.end())
+        if (!key.namespace_.empty())
+            if (auto it = of.of_name.find({"", key.name}); it != of.of_name.end())
                 dispatch(it->second, kept);
     }
     return before;
@@ -120,7 +120,7 @@ void WatchCache::dispatch(Watchers& watchers, const CacheEvent& event) {
 const CachedObject* WatchCache::find(const std::string& name, const std::string& namespace_,
                                      const std::string& object) const {
     const Objects& all = objects(name);
-    auto it = all.find(ObjectKey{namespace_, object});
+    auto it = all.find(NamespacedName{namespace_, object});
     return it == all.end() ? nullptr : &it->second;
 }
 
@@ -140,13 +140,13 @@ WatchCache::range(const std::string& name, const std::string& namespace_) const 
     const Objects& all = objects(name);
     if (namespace_.empty()) return {all.begin(), all.end()};
     // "\0" sorts directly after the namespace itself.
-    return {all.lower_bound(ObjectKey{namespace_, ""}),
-            all.lower_bound(ObjectKey{namespace_ + '\0', ""})};
+    return {all.lower_bound(NamespacedName{namespace_, ""}),
+            all.lower_bound(NamespacedName{namespace_ + '\0', ""})};
 }
 
-std::optional<std::map<ObjectKey, store::ObjectTextPtr>> WatchCache::states_at(
+std::optional<std::map<NamespacedName, store::ObjectTextPtr>> WatchCache::states_at(
     const std::string& name, store::Revision revision) const {
-    std::map<ObjectKey, store::ObjectTextPtr> states;
+    std::map<NamespacedName, store::ObjectTextPtr> states;
     if (revision > revision_) return std::nullopt;
     auto it = resources_.find(name);
     if (it == resources_.end()) {
@@ -158,7 +158,7 @@ std::optional<std::map<ObjectKey, store::ObjectTextPtr>> WatchCache::states_at(
     auto event = std::ranges::upper_bound(of.history, revision, {}, &CacheEvent::revision);
     // Only the first change after the revision knows the state before it.
     for (; event != of.history.end(); ++event)
-        states.try_emplace(ObjectKey{namespace_of(*event->object), name_of(*event->object)},
+        states.try_emplace(NamespacedName{namespace_of(*event->object), name_of(*event->object)},
                            event->previous);
     return states;
 }

@@ -15,12 +15,12 @@
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
+#include "kube/values/namespaced_name.h"
 #include "store/store.h"
 
 namespace muster::apiserver {
 
-/// Namespace and name.
-using ObjectKey = std::pair<std::string, std::string>;
+using kube::NamespacedName;
 
 struct CachedObject {
     store::ObjectTextPtr object;
@@ -41,7 +41,7 @@ struct CachedObject {
 /// Thread: the server's loop. Never suspends, so what one call sees is one revision.
 class WatchCache {
   public:
-    using Objects = std::map<ObjectKey, CachedObject>;
+    using Objects = std::map<NamespacedName, CachedObject>;
 
     WatchCache(const asio::any_io_executor& executor, Clock& clock, Rng& rng, TaskGroup& tasks,
                WatchOptions options);
@@ -73,7 +73,7 @@ class WatchCache {
 
     /// The states at `revision` of the objects that have changed since (null: did not exist), or
     /// nullopt if that is no longer known.
-    std::optional<std::map<ObjectKey, store::ObjectTextPtr>> states_at(
+    std::optional<std::map<NamespacedName, store::ObjectTextPtr>> states_at(
         const std::string& resource, store::Revision revision) const;
 
     std::unique_ptr<Watcher> watch(DefPtr def, Selection selection, const WatchQuery& query);
@@ -90,11 +90,11 @@ class WatchCache {
         std::deque<CacheEvent> history;
         store::Revision floor = 0;  ///< changes after it are all in `history`
         bool stays_parsed = false;
-        std::map<ObjectKey, kube::ObjectPtr> parsed;  ///< all of `objects`, if they stay so
+        std::map<NamespacedName, kube::ObjectPtr> parsed;  ///< all of `objects`, if they stay so
         Watchers of_all;
         std::map<std::string, Watchers> of_namespace;
         /// The namespace may be empty: any.
-        std::map<ObjectKey, Watchers> of_name;
+        std::map<NamespacedName, Watchers> of_name;
     };
 
     Resource& resource(const std::string& name);

@@ -15,6 +15,7 @@
 #include "base/time/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::kube {
 
@@ -23,8 +24,8 @@ namespace muster::kube {
 ///
 /// Events are hints: the handler gets the key and both states, and may be called again with equal
 /// ones after a relist. A list is projected page by page, and becomes visible only when it is
-/// complete. Keys are "namespace/name" ("name" for cluster-scoped objects). Thread: the loop of the
-/// task group. Pointers into the cache are valid until the next suspension.
+/// complete. Keys are texts of a NamespacedName. Thread: the loop of the task group. Pointers into
+/// the cache are valid until the next suspension.
 template <class T>
 class Informer {
   public:
@@ -85,6 +86,7 @@ class Informer {
         auto it = cache_.find(key);
         return it == cache_.end() ? nullptr : &it->second;
     }
+    const T* find(const NamespacedName& name) const { return find(name.text()); }
     const std::unordered_map<std::string, T>& items() const { return cache_; }
 
   private:

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::kube {
 namespace {
@@ -337,7 +338,7 @@ Task<void> Reflector::back_off(const Error& error) {
 std::string Reflector::key_of(const json::value& object) const {
     const std::string name(metadata_text(object, "name"));
     if (name.empty() || !type_.namespaced) return name;
-    return std::string(metadata_text(object, "namespace")) + "/" + name;
+    return NamespacedName{std::string(metadata_text(object, "namespace")), name}.text();
 }
 
 }  // namespace muster::kube

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/values/json.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::kube {
 
@@ -45,6 +46,7 @@ struct ObjectMeta {
     std::vector<std::string> finalizers;
     json::object rest;
 
+    NamespacedName namespaced_name() const { return {namespace_, name}; }
     bool deleting() const { return !deletion_timestamp.empty(); }
     /// The owner with controller=true, or null.
     const OwnerReference* controller() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kube/values/json.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::kube {
 
@@ -74,6 +75,9 @@ inline std::string_view name_of(const json::object& object) {
 }
 inline std::string_view namespace_of(const json::object& object) {
     return string_at(metadata_of(object), "namespace");
+}
+inline NamespacedName namespaced_name_of(const json::object& object) {
+    return {std::string(namespace_of(object)), std::string(name_of(object))};
 }
 inline std::string_view uid_of(const json::object& object) {
     return string_at(metadata_of(object), "uid");

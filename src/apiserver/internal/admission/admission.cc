@@ -58,7 +58,7 @@ StatusResult<void> Admission::failed(const Webhook& webhook, std::string_view wh
 }
 
 std::shared_ptr<const std::vector<Webhook>> Admission::webhooks_of(
-    const std::string& configurations, const ObjectKey& key, const CachedObject& cached) {
+    const std::string& configurations, const NamespacedName& key, const CachedObject& cached) {
     Read& read = read_[{configurations, key}];
     if (read.revision != cached.revision)
         read = {cached.revision, std::make_shared<const std::vector<Webhook>>(

@@ -58,7 +58,7 @@ class Admission {
                                   const AdmissionSubject& subject, const json::value* before,
                                   const json::value* after);
     std::shared_ptr<const std::vector<Webhook>> webhooks_of(const std::string& configurations,
-                                                            const ObjectKey& key,
+                                                            const NamespacedName& key,
                                                             const CachedObject& cached);
     /// The JSON patch of its answer.
     Task<StatusResult<std::optional<json::value>>> ask(const Wanted& wanted,
@@ -76,7 +76,7 @@ class Admission {
     };
 
     ServerState& state_;
-    std::map<std::pair<std::string, ObjectKey>, Read> read_;  ///< parsed configurations
+    std::map<std::pair<std::string, NamespacedName>, Read> read_;  ///< parsed configurations
 };
 
 }  // namespace muster::apiserver

@@ -27,23 +27,23 @@ DisruptionController::DisruptionController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       queue_("disruption budgets", state.tasks, state.clock,
-             [this](ObjectKey key) { return reconcile(std::move(key)); }) {}
+             [this](NamespacedName key) { return reconcile(std::move(key)); }) {}
 
 void DisruptionController::recover(const StartingObject& object) {
     if (object.key.resource != budgets()) return;
-    const ObjectKey key(object.key.namespace_, object.key.name);
+    const NamespacedName key{object.key.namespace_, object.key.name};
     cover(key, object.cached.tree()->get_object());
     queue_.add(key);
 }
 
-void DisruptionController::cover(const ObjectKey& key, const json::object& budget) {
+void DisruptionController::cover(const NamespacedName& key, const json::object& budget) {
     std::optional<kube::LabelSelector> selector = covered_by(budget);
     const auto [entry, fresh] = budgets_.try_emplace(key);
     Covered& covered = entry->second;
     if (!fresh && covered.selector == selector) return;
     covered.selector = std::move(selector);
     covered.coverage = {};
-    const auto [first, last] = state_.cache.range("pods", key.first);
+    const auto [first, last] = state_.cache.range("pods", key.namespace_);
     for (auto pod = first; pod != last; ++pod) {
         const json::value labels = value_at_path(pod->second.object->text(), "metadata.labels");
         if (matches(covered.selector, labels.if_object()))
@@ -52,7 +52,7 @@ void DisruptionController::cover(const ObjectKey& key, const json::object& budge
 }
 
 void DisruptionController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
-    const ObjectKey key(change.key.namespace_, change.key.name);
+    const NamespacedName key{change.key.namespace_, change.key.name};
     if (change.key.resource == budgets()) {
         if (change.object == nullptr) {
             budgets_.erase(key);
@@ -67,15 +67,15 @@ void DisruptionController::observe(const store::StoreChange& change, const kube:
     // The controller of the pods may have been scaled.
     if (change.object == nullptr) return;
     const std::string_view uid = uid_of(change.object->get_object());
-    for (auto budget = budgets_.lower_bound({key.first, ""});
-         budget != budgets_.end() && budget->first.first == key.first; ++budget)
+    for (auto budget = budgets_.lower_bound({key.namespace_, ""});
+         budget != budgets_.end() && budget->first.namespace_ == key.namespace_; ++budget)
         if (budget->second.coverage.is_controlled_by(uid)) queue_.add(budget->first);
 }
 
 void DisruptionController::observe_pod(const store::StoreChange& change) {
     const std::string& space = change.key.namespace_;
     for (auto budget = budgets_.lower_bound({space, ""});
-         budget != budgets_.end() && budget->first.first == space; ++budget) {
+         budget != budgets_.end() && budget->first.namespace_ == space; ++budget) {
         Coverage& coverage = budget->second.coverage;
         const json::object* pod = change.object == nullptr ? nullptr : &change.object->get_object();
         const bool covered = pod != nullptr && matches(budget->second.selector, labels_of(*pod));
@@ -95,7 +95,7 @@ std::optional<std::int64_t> DisruptionController::scale_of(const std::string& na
     return number == nullptr ? 0 : *number;
 }
 
-Task<StatusResult<void>> DisruptionController::reconcile(ObjectKey key) {
+Task<StatusResult<void>> DisruptionController::reconcile(NamespacedName key) {
     const DefPtr def =
         state_.registry.find(kDisruptionBudgets.api_version(), kDisruptionBudgets.plural);
     std::optional<WallTime> again;
@@ -104,7 +104,7 @@ Task<StatusResult<void>> DisruptionController::reconcile(ObjectKey key) {
         if (covered == budgets_.end()) return StatusResult<NextState>(NextState{});
         BudgetState state = budget_status(
             current.get_object(), covered->second.coverage,
-            [&](const PodController& controller) { return scale_of(key.first, controller); },
+            [&](const PodController& controller) { return scale_of(key.namespace_, controller); },
             state_.clock.wall_now());
         again = state.requeue_at;
         const json::value status(std::move(state.status));
@@ -113,7 +113,7 @@ Task<StatusResult<void>> DisruptionController::reconcile(ObjectKey key) {
         return StatusResult<NextState>(settle(*def, current, std::move(next)));
     };
     const StatusResult<WriteOutcome> written =
-        co_await writer_.rewrite(def, key.first, key.second, std::move(change), false);
+        co_await writer_.rewrite(def, key.namespace_, key.name, std::move(change), false);
     if (!written) {
         if (written.error().error.code() == Code::kNotFound) co_return StatusResult<void>();
         co_return written.error();
@@ -126,7 +126,7 @@ Task<StatusResult<void>> DisruptionController::reconcile(ObjectKey key) {
     co_return StatusResult<void>();
 }
 
-Task<void> DisruptionController::requeue_at(ObjectKey key, WallTime when) {
+Task<void> DisruptionController::requeue_at(NamespacedName key, WallTime when) {
     co_await state_.clock.sleep_until_wall(when);
     const auto covered = budgets_.find(key);
     if (covered == budgets_.end()) co_return;

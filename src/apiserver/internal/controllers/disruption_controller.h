@@ -23,12 +23,12 @@ class DisruptionController final : public Controller {
     void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
-    void cover(const ObjectKey& key, const json::object& budget);
+    void cover(const NamespacedName& key, const json::object& budget);
     void observe_pod(const store::StoreChange& change);
     std::optional<std::int64_t> scale_of(const std::string& namespace_,
                                          const PodController& controller) const;
-    Task<StatusResult<void>> reconcile(ObjectKey key);
-    Task<void> requeue_at(ObjectKey key, WallTime when);
+    Task<StatusResult<void>> reconcile(NamespacedName key);
+    Task<void> requeue_at(NamespacedName key, WallTime when);
 
     ServerState& state_;
     Writer& writer_;
@@ -37,8 +37,8 @@ class DisruptionController final : public Controller {
         Coverage coverage = {};
         bool will_requeue = false;  ///< a requeue_at() is pending
     };
-    std::map<ObjectKey, Covered> budgets_;
-    ControllerQueue<ObjectKey> queue_;
+    std::map<NamespacedName, Covered> budgets_;
+    ControllerQueue<NamespacedName> queue_;
 };
 
 }  // namespace muster::apiserver

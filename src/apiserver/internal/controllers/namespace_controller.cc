@@ -77,15 +77,15 @@ std::vector<DefPtr> NamespaceController::content_types(const store::StoreKey& co
 Task<StatusResult<void>> NamespaceController::delete_content(store::StoreKey container) {
     int deleted = 0;
     for (const DefPtr& def : content_types(container)) {
-        std::vector<ObjectKey> keys;
+        std::vector<NamespacedName> keys;
         const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
         for (auto it = first; it != last; ++it)
             if (!is_deleting(*it->second.object)) keys.push_back(it->first);
-        for (const ObjectKey& key : keys) {
+        for (const NamespacedName& key : keys) {
             Target target;
             target.def = def;
-            target.namespace_ = key.first;
-            target.name = key.second;
+            target.namespace_ = key.namespace_;
+            target.name = key.name;
             DeleteQuery query;
             query.propagation = "Background";
             StatusResult<WriteOutcome> removed =

@@ -27,7 +27,7 @@ PodGCController::PodGCController(ServerState& state, Writer& writer)
     : state_(state),
       writer_(writer),
       queue_("pod collector", state.tasks, state.clock,
-             [this](ObjectKey key) { return reconcile(std::move(key)); }) {}
+             [this](NamespacedName key) { return reconcile(std::move(key)); }) {}
 
 bool PodGCController::node_exists(const std::string& name) const {
     const WatchCache::Objects& nodes = state_.cache.objects(kNodes);
@@ -60,8 +60,8 @@ void PodGCController::requeue_pods_of(const std::string& node) {
             queue_.add(key);
 }
 
-Task<StatusResult<void>> PodGCController::reconcile(ObjectKey key) {
-    const CachedObject* found = state_.cache.find(kPods, key.first, key.second);
+Task<StatusResult<void>> PodGCController::reconcile(NamespacedName key) {
+    const CachedObject* found = state_.cache.find(kPods, key.namespace_, key.name);
     if (found == nullptr) co_return StatusResult<void>();
     const std::string node = string_at_path(found->object->text(), "spec.nodeName");
     const auto when = may_go_without_its_node(found->tree()->get_object(), node_exists(node));
@@ -71,11 +71,11 @@ Task<StatusResult<void>> PodGCController::reconcile(ObjectKey key) {
         co_return StatusResult<void>();
     }
     log::warning("a pod is removed, as its node does not exist and its time to end is over",
-                 {{"namespace", key.first}, {"pod", key.second}, {"node", node}});
+                 {{"namespace", key.namespace_}, {"pod", key.name}, {"node", node}});
     Target target;
     target.def = state_.registry.find("v1", kPods);
-    target.namespace_ = key.first;
-    target.name = key.second;
+    target.namespace_ = key.namespace_;
+    target.name = key.name;
     DeleteQuery query;
     query.precondition_uid = uid_of(*found->object);
     query.grace_period_seconds = 0;
@@ -83,7 +83,7 @@ Task<StatusResult<void>> PodGCController::reconcile(ObjectKey key) {
                           {Code::kNotFound, Code::kConflict});
 }
 
-void PodGCController::requeue_at(ObjectKey key, WallTime when) {
+void PodGCController::requeue_at(NamespacedName key, WallTime when) {
     graces_[when].insert(std::move(key));
     arm();
 }
@@ -99,7 +99,7 @@ Task<void> PodGCController::wake_at(WallTime when) {
     // An earlier one that came since has handled the rest.
     if (when == next_wake_) next_wake_ = WallTime::max();
     while (!graces_.empty() && graces_.begin()->first <= when)
-        for (const ObjectKey& key : graces_.extract(graces_.begin()).mapped()) queue_.add(key);
+        for (const NamespacedName& key : graces_.extract(graces_.begin()).mapped()) queue_.add(key);
     arm();
 }
 

@@ -34,7 +34,7 @@ void RoleAggregationController::recover(const StartingObject& object) {
 void RoleAggregationController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
     if (change.key.resource != cluster_roles()) return;
     for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
-        if (is_aggregated(cached.tree()->get_object())) queue_.add(key.second);
+        if (is_aggregated(cached.tree()->get_object())) queue_.add(key.name);
 }
 
 Task<StatusResult<void>> RoleAggregationController::reconcile(std::string name) {

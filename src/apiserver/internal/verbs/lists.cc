@@ -13,7 +13,7 @@ constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 /// Where the next page starts. Opaque to clients; the form is apimachinery's.
 struct ContinueToken {
     std::int64_t revision = 0;  ///< -1: whatever is current
-    ObjectKey after;
+    NamespacedName after;
     /// How many follow, if known, so that not every page walks to the end.
     std::optional<std::size_t> left = {};
 };
@@ -21,7 +21,7 @@ struct ContinueToken {
 std::string encode_token(const ContinueToken& token) {
     json::object fields{{"v", kTokenVersion},
                         {"rv", token.revision},
-                        {"start", token.after.first + "/" + token.after.second + '\0'}};
+                        {"start", token.after.namespace_ + "/" + token.after.name + '\0'}};
     if (token.left) fields["left"] = *token.left;
     return kube::base64url_encode(json::serialize(fields));
 }
@@ -51,7 +51,7 @@ StatusResult<ContinueToken> decode_token(std::string_view text) {
     return token;
 }
 
-StatusError expired_token(const ObjectKey& after) {
+StatusError expired_token(const NamespacedName& after) {
     StatusError status_error = expired(
         "The provided continue parameter is too old to display a consistent list result. You can "
         "start a new list without the continue parameter, or use the continue token in this "
@@ -65,7 +65,7 @@ StatusError expired_token(const ObjectKey& after) {
 /// Walks two ordered views as one: the present objects, and the earlier states of some of them.
 class SnapshotWalk {
   public:
-    using States = std::map<ObjectKey, store::ObjectTextPtr>;
+    using States = std::map<NamespacedName, store::ObjectTextPtr>;
 
     SnapshotWalk(WatchCache::Objects::const_iterator now, WatchCache::Objects::const_iterator end,
                  States::const_iterator then, States::const_iterator then_end)
@@ -87,21 +87,21 @@ class SnapshotWalk {
         }
         return nullptr;
     }
-    const ObjectKey& key() const { return *key_; }
+    const NamespacedName& key() const { return *key_; }
 
   private:
     WatchCache::Objects::const_iterator now_;
     WatchCache::Objects::const_iterator end_;
     States::const_iterator then_;
     States::const_iterator then_end_;
-    const ObjectKey* key_ = nullptr;
+    const NamespacedName* key_ = nullptr;
 };
 
 /// Where a page begins, and which state it shows.
 struct PageStart {
     store::Revision revision = 0;
     bool current = true;  ///< the state is whatever the cache has
-    std::optional<ObjectKey> after = {};
+    std::optional<NamespacedName> after = {};
     std::optional<std::size_t> left = {};  ///< how many follow, if known
 };
 
@@ -137,7 +137,8 @@ StatusResult<SnapshotWalk::States> states_of(const WatchCache& cache, const std:
                                    start.revision));
     }
     if (!namespace_.empty())
-        std::erase_if(*states, [&](const auto& entry) { return entry.first.first != namespace_; });
+        std::erase_if(*states,
+                      [&](const auto& entry) { return entry.first.namespace_ != namespace_; });
     return *std::move(states);
 }
 
@@ -164,7 +165,7 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
     const std::size_t limit =
         query.resource_version == 0 && query.continue_.empty() ? 0 : query.limit;
     SnapshotWalk walk(first, last, then, states.end());
-    ObjectKey last_key;
+    NamespacedName last_key;
     std::size_t more = 0;
     while (const store::ObjectTextPtr* object = walk.next()) {
         if (selection.has_selectors() && !selection.matches(**object)) continue;

@@ -36,7 +36,7 @@ void RunHistory::pod_changed(const PodView* before, const PodView* after) {
     if (after == nullptr) return;
     if (before != nullptr && before->uid != after->uid) before = nullptr;
     PodRecord& record = pods_[after->uid];
-    if (record.last.uid.empty()) uids_[after->namespace_ + "/" + after->name].push_back(after->uid);
+    if (record.last.uid.empty()) uids_[{after->namespace_, after->name}].push_back(after->uid);
     note_failures(record, before, *after);
     record.last = *after;
 }

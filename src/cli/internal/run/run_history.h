@@ -8,6 +8,7 @@
 
 #include "cli/internal/run/event_text.h"
 #include "cli/internal/run/views.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::cli {
 
@@ -59,7 +60,7 @@ class RunHistory {
 
     std::map<std::string, PodRecord> pods_;               ///< by uid, including those that are gone
     std::vector<std::pair<std::string, Failure>> order_;  ///< pod uid and failure, oldest first
-    std::map<std::string, std::vector<std::string>> uids_;  ///< by namespace/name
+    std::map<kube::NamespacedName, std::vector<std::string>> uids_;  ///< of its incarnations
     std::vector<EventView> events_;
 };
 

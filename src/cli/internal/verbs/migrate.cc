@@ -11,6 +11,7 @@
 #include "cli/internal/verbs/verbs.h"
 #include "kube/objects/resource_type.h"
 #include "kube/values/json_access.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::cli {
 
@@ -46,13 +47,6 @@ struct Judged {
     std::vector<Difference> differences;
 };
 
-/// "namespace/name".
-std::string key_of(const json::value& object) {
-    const json::object& metadata = object.at("metadata").as_object();
-    return fmt::format("{}/{}", std::string(kube::string_at(metadata, "namespace")),
-                       std::string(kube::string_at(metadata, "name")));
-}
-
 bool runs(const json::value& batch_job) {
     const json::object& job = batch_job.as_object();
     const json::object* spec = kube::object_at(job, "spec");
@@ -68,22 +62,23 @@ bool runs(const json::value& batch_job) {
     });
 }
 
-/// "namespace/name" of the Jobs that run or may begin to. Nothing if we may not list them.
-Task<std::set<std::string>> running_batch_jobs(Connection& connection, const std::string& ns) {
-    std::set<std::string> running;
+/// The Jobs that run or may begin to. Nothing if we may not list them.
+Task<std::set<kube::NamespacedName>> running_batch_jobs(Connection& connection,
+                                                        const std::string& ns) {
+    std::set<kube::NamespacedName> running;
     kube::ListOptions options;
     options.namespace_ = ns;
     const auto listed = co_await connection.client().list(kube::types::kBatchJobs, options);
     if (!listed) co_return running;
     for (const kube::ObjectPtr& job : listed->items)
-        if (runs(*job)) running.insert(key_of(*job));
+        if (runs(*job)) running.insert(kube::namespaced_name_of(job->as_object()));
     co_return running;
 }
 
 Task<Result<std::vector<Judged>>> judge_all(Connection& connection, const MigrateOptions& options,
                                             std::size_t& looked_at) {
     const std::string ns = options.all_namespaces ? "" : connection.default_namespace();
-    const std::set<std::string> batch = co_await running_batch_jobs(connection, ns);
+    const std::set<kube::NamespacedName> batch = co_await running_batch_jobs(connection, ns);
     std::vector<Judged> judged;
     std::set<std::string> seen;  // the API shows a job in each version that it serves
     for (const jobs::JobKind* kind : jobs::all_kinds()) {
@@ -93,13 +88,14 @@ Task<Result<std::vector<Judged>>> judge_all(Connection& connection, const Migrat
         if (!listed && listed.error().code() == Code::kNotFound) continue;
         if (!listed) co_return std::move(listed.error());
         for (const kube::ObjectPtr& job : listed->items) {
-            const std::string key = key_of(*job);
-            if (!seen.insert(kind->resource.kind + " " + key).second) continue;
+            const kube::NamespacedName name = kube::namespaced_name_of(job->as_object());
+            if (!seen.insert(kind->resource.kind + " " + name.text()).second) continue;
             ++looked_at;
-            auto found =
-                differences_of(jobs::kind_as_written(*kind, *job), *job,
-                               batch.contains(key + "-launcher"), connection.clock().wall_now());
-            if (!found.empty()) judged.push_back({kind->resource.kind, key, std::move(found)});
+            auto found = differences_of(jobs::kind_as_written(*kind, *job), *job,
+                                        batch.contains({name.namespace_, name.name + "-launcher"}),
+                                        connection.clock().wall_now());
+            if (!found.empty())
+                judged.push_back({kind->resource.kind, name.text(), std::move(found)});
         }
     }
     co_return judged;

@@ -5,6 +5,7 @@
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/prepare/prepare.h"
 #include "cli/internal/verbs/verbs.h"
+#include "kube/values/namespaced_name.h"
 
 namespace muster::cli {
 
@@ -49,8 +50,7 @@ int validate(const ValidateOptions& options) {
     if (options.quiet) return 0;
     for (const std::string& notice : prepared.notices) fmt::print("note: {}\n", notice);
     for (const manifest::CheckedObject& object : prepared.objects) {
-        std::string name =
-            object.namespace_.empty() ? object.name : object.namespace_ + "/" + object.name;
+        const std::string name = kube::NamespacedName{object.namespace_, object.name}.text();
         std::string pods = object.job ? fmt::format(", {} pods", object.job->total_replicas()) : "";
         fmt::print("{}: {} {} is valid{}\n", object.document.source, object.type.kind, name, pods);
     }

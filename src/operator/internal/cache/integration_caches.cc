@@ -141,7 +141,7 @@ OwnedObjectPtr IntegrationCaches::find(const kube::ResourceType& type, const std
                                        const std::string& name) const {
     for (const auto& [integration, cache] : objects_) {
         if (resource_of(integration) != type) continue;
-        const OwnedObjectPtr* found = cache.informer->find(cache_key(ns, name));
+        const OwnedObjectPtr* found = cache.informer->find(kube::NamespacedName{ns, name});
         return found == nullptr ? nullptr : *found;
     }
     return nullptr;

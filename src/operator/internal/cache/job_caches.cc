@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "kube/values/json_access.h"
 
 namespace muster::operators {
 namespace {
@@ -113,7 +114,7 @@ Task<void> JobCaches::start() {
 // --- events of the watches
 
 JobPtr JobCaches::read_job(const Kind& kind, const json::value& object) {
-    const JobPtr* known = kind.informer->find(cache_key_of(object));
+    const JobPtr* known = kind.informer->find(kube::namespaced_name_of(object.get_object()));
     ProjectedJob made = project_job(jobs::kind_as_written(*kind.kind, object), object,
                                     known == nullptr ? nullptr : known->get(), options_.platform);
     if (made.job)
@@ -171,7 +172,7 @@ JobPtr JobCaches::find(std::string_view kind, const std::string& namespace_,
                        const std::string& name, const JobUid& uid) const {
     const auto known = kinds_.find(kind);
     if (known == kinds_.end()) return nullptr;
-    const JobPtr* found = known->second.informer->find(cache_key(namespace_, name));
+    const JobPtr* found = known->second.informer->find(kube::NamespacedName{namespace_, name});
     return found == nullptr || (*found)->uid != uid ? nullptr : *found;
 }
 

@@ -41,7 +41,7 @@ OwnedObjectPtr OwnedObjectCaches::find(const kube::ResourceType& type,
                                        const std::string& name) const {
     const auto of_type = std::ranges::find(types_, type, &OfType::type);
     if (of_type == types_.end()) return nullptr;
-    const OwnedObjectPtr* found = of_type->informer->find(cache_key(namespace_, name));
+    const OwnedObjectPtr* found = of_type->informer->find(kube::NamespacedName{namespace_, name});
     return found == nullptr ? nullptr : *found;
 }
 

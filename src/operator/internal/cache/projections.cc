@@ -280,15 +280,6 @@ std::optional<ServicePtr> project_service(const json::value& object) {
     return service;
 }
 
-std::string cache_key(std::string_view namespace_, std::string_view name) {
-    return fmt::format("{}/{}", namespace_, name);
-}
-
-std::string cache_key_of(const json::value& object) {
-    return cache_key(text(at(object, {"metadata", "namespace"})),
-                     text(at(object, {"metadata", "name"})));
-}
-
 kube::ObjectMeta metadata_of(const json::value& object) {
     kube::ObjectMeta metadata;
     std::vector<Cause> ignored;  // the server made it

@@ -134,9 +134,6 @@ struct ProjectedJob {
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
                          const JobRecord* before, const jobs::Platform& platform = {});
 
-/// "namespace/name", as in an informer.
-std::string cache_key(std::string_view namespace_, std::string_view name);
-std::string cache_key_of(const json::value& object);
 /// The metadata of any object; fields that can't be read are left empty.
 kube::ObjectMeta metadata_of(const json::value& object);
 

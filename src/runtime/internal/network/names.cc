@@ -65,13 +65,13 @@ std::vector<std::string> name_forms(const std::string& name, const std::string& 
 
 void NameTable::reserve(const std::string& namespace_, const std::string& name,
                         std::uint32_t address) {
-    const Key key{namespace_, name};
+    const kube::NamespacedName key{namespace_, name};
     if (address < first_ || address > last_ || addresses_.contains(key)) return;
     if (taken_.insert(address).second) addresses_.emplace(key, address);
 }
 
 void NameTable::put(NamedPod pod) {
-    Key key{pod.namespace_, pod.name};
+    kube::NamespacedName key{pod.namespace_, pod.name};
     if (auto before = pods_.find(key); before != pods_.end()) unindex(before->second);
     index(pod);
     pods_.insert_or_assign(key, std::move(pod));
@@ -93,20 +93,20 @@ void NameTable::unindex(const NamedPod& pod) {
 }
 
 void NameTable::put(NamedService service) {
-    Key key{service.namespace_, service.name};
+    kube::NamespacedName key{service.namespace_, service.name};
     services_.insert_or_assign(key, std::move(service));
     allocate(key);
 }
 
 void NameTable::expect(const std::string& namespace_, const std::string& name,
                        const std::string& owner_uid) {
-    const Key key{namespace_, name};
+    const kube::NamespacedName key{namespace_, name};
     if (!pods_.contains(key) && !services_.contains(key))
         put(NamedService{namespace_, name, owner_uid, {}});
 }
 
 void NameTable::remove_pod(const std::string& namespace_, const std::string& name) {
-    Key key{namespace_, name};
+    kube::NamespacedName key{namespace_, name};
     if (auto it = pods_.find(key); it != pods_.end()) {
         unindex(it->second);
         pods_.erase(it);
@@ -115,12 +115,12 @@ void NameTable::remove_pod(const std::string& namespace_, const std::string& nam
 }
 
 void NameTable::remove_service(const std::string& namespace_, const std::string& name) {
-    Key key{namespace_, name};
+    kube::NamespacedName key{namespace_, name};
     services_.erase(key);
     release(key);
 }
 
-void NameTable::allocate(const Key& key) {
+void NameTable::allocate(const kube::NamespacedName& key) {
     if (addresses_.contains(key)) return;
     if (taken_.size() > last_ - first_) return;
     while (taken_.contains(next_)) next_ = next_ == last_ ? first_ : next_ + 1;
@@ -129,7 +129,7 @@ void NameTable::allocate(const Key& key) {
     next_ = next_ == last_ ? first_ : next_ + 1;
 }
 
-void NameTable::release(const Key& key) {
+void NameTable::release(const kube::NamespacedName& key) {
     if (pods_.contains(key) || services_.contains(key)) return;
     auto it = addresses_.find(key);
     if (it == addresses_.end()) return;
@@ -139,7 +139,7 @@ void NameTable::release(const Key& key) {
 
 std::optional<std::uint32_t> NameTable::address(const std::string& namespace_,
                                                 const std::string& name) const {
-    auto it = addresses_.find(Key{namespace_, name});
+    auto it = addresses_.find(kube::NamespacedName{namespace_, name});
     if (it == addresses_.end()) return std::nullopt;
     return it->second;
 }
@@ -159,11 +159,11 @@ const std::set<std::string>& NameTable::candidates_of(const NamedService& servic
 std::vector<std::uint32_t> NameTable::addresses_of(const NamedService& service) const {
     // A service with the name of a pod means that pod, whether it exists yet or not; services of
     // training jobs are made that way. Any other means the pods that it selects.
-    const Key key{service.namespace_, service.name};
+    const kube::NamespacedName key{service.namespace_, service.name};
     std::vector<std::uint32_t> addresses;
     if (!pods_.contains(key)) {
         for (const std::string& name : candidates_of(service)) {
-            const Key pod{service.namespace_, name};
+            const kube::NamespacedName pod{service.namespace_, name};
             if (!selects(service.selector, pods_.at(pod).labels)) continue;
             if (auto found = addresses_.find(pod); found != addresses_.end())
                 addresses.push_back(found->second);
@@ -180,12 +180,12 @@ NameTable::Names NameTable::visible_to(const std::string& namespace_,
                                        const std::string& owner_uid) const {
     Names names;
     auto in_namespace = [&](const auto& table, auto visit) {
-        for (auto it = table.lower_bound(Key{namespace_, ""});
-             it != table.end() && it->first.first == namespace_; ++it)
+        for (auto it = table.lower_bound(kube::NamespacedName{namespace_, ""});
+             it != table.end() && it->first.namespace_ == namespace_; ++it)
             if (sees(owner_uid, it->second.owner_uid)) visit(it->second);
     };
     in_namespace(pods_, [&](const NamedPod& other) {
-        auto found = addresses_.find(Key{namespace_, other.name});
+        auto found = addresses_.find(kube::NamespacedName{namespace_, other.name});
         if (found == addresses_.end()) return;
         std::vector<std::string>& at = names[found->second];
         append_unique(at, name_forms(other.name, namespace_, domain_));
@@ -208,7 +208,7 @@ NameTable::Names NameTable::visible_to(const std::string& namespace_,
 
 std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
                                                  const std::string& pod) const {
-    const Key self{namespace_, pod};
+    const kube::NamespacedName self{namespace_, pod};
     Names names = visible_to(namespace_, owner_of(namespace_, pod));
     std::vector<Entry> entries;
     auto own_address = addresses_.find(self);
@@ -225,12 +225,12 @@ std::vector<NameTable::Entry> NameTable::seen_by(const std::string& namespace_,
 }
 
 std::string NameTable::owner_of(const std::string& namespace_, const std::string& pod) const {
-    auto it = pods_.find(Key{namespace_, pod});
+    auto it = pods_.find(kube::NamespacedName{namespace_, pod});
     return it == pods_.end() ? std::string() : it->second.owner_uid;
 }
 
 bool NameTable::has_own_names(const std::string& namespace_, const std::string& pod) const {
-    auto it = pods_.find(Key{namespace_, pod});
+    auto it = pods_.find(kube::NamespacedName{namespace_, pod});
     if (it == pods_.end()) return false;
     const NamedPod& own = it->second;
     return !own.host_aliases.empty() || (!own.hostname.empty() && own.hostname != own.name);
@@ -248,7 +248,7 @@ std::string NameTable::hosts_of_pod(const std::string& namespace_, const std::st
     std::string text(kHostsHead);
     for (const Entry& entry : seen_by(namespace_, pod))
         append_hosts_line(text, format_address(entry.address), entry.names);
-    if (auto own = pods_.find(Key{namespace_, pod}); own != pods_.end())
+    if (auto own = pods_.find(kube::NamespacedName{namespace_, pod}); own != pods_.end())
         for (const auto& [address, names] : own->second.host_aliases)
             append_hosts_line(text, address, names);
     return text;

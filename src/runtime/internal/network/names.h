@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "kube/values/namespaced_name.h"
+
 namespace muster::runtime {
 
 /// The fields from which the names of a pod or a service follow.
@@ -79,12 +81,10 @@ class NameTable {
     std::string owner_of(const std::string& namespace_, const std::string& pod) const;
 
   private:
-    using Key = std::pair<std::string, std::string>;
-
     using Names = std::map<std::uint32_t, std::vector<std::string>>;
 
-    void allocate(const Key& key);
-    void release(const Key& key);
+    void allocate(const kube::NamespacedName& key);
+    void release(const kube::NamespacedName& key);
     void index(const NamedPod& pod);
     void unindex(const NamedPod& pod);
     const std::set<std::string>& candidates_of(const NamedService& service) const;
@@ -96,12 +96,12 @@ class NameTable {
     std::uint32_t next_;
     std::string domain_;
     std::optional<std::uint32_t> server_;
-    std::map<Key, NamedPod> pods_;
-    std::map<Key, NamedService> services_;
+    std::map<kube::NamespacedName, NamedPod> pods_;
+    std::map<kube::NamespacedName, NamedService> services_;
     /// Namespace, label, value -> names of pods: finds the pods that a service selects without
     /// looking at every pod.
     std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> by_label_;
-    std::map<Key, std::uint32_t> addresses_;
+    std::map<kube::NamespacedName, std::uint32_t> addresses_;
     std::set<std::uint32_t> taken_;
 };
 

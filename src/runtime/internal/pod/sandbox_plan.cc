@@ -33,7 +33,7 @@ Result<pod_init::PrivateFiles> plan_private_files(const PodContext& pod) {
 
 Result<SandboxSpec> plan_sandbox(const PodContext& pod, const ReadyVolumes& volumes) {
     SandboxSpec spec;
-    spec.title = pod.namespace_() + "/" + pod.name();
+    spec.title = pod.pod->metadata.namespaced_name().text();
     spec.hostname = hostname_of(*pod.pod);
     spec.address = pod.node.names.address(pod.namespace_(), pod.name()).value_or(0);
     spec.mounts = volumes.pod_mounts;

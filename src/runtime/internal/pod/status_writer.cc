@@ -63,7 +63,8 @@ Task<void> StatusWriter::run() {
         gone_ = code == Code::kNotFound || code == Code::kConflict;
         if (!gone_)
             log::error("a pod's status was refused",
-                       {{"pod", namespace_ + "/" + name_}, {"error", done.error().message()}});
+                       {{"pod", kube::NamespacedName{namespace_, name_}.text()},
+                        {"error", done.error().message()}});
     }
     running_ = false;
     idle_.notify_all();

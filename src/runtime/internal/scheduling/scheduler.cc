@@ -59,7 +59,7 @@ Scheduler::Known Scheduler::read(const kube::Pod& pod) const {
     known.reference.name = pod.metadata.name;
     known.reference.uid = pod.metadata.uid;
     const kube::OwnerReference* owner = pod.metadata.controller();
-    known.pod.key = pod.metadata.namespace_ + "/" + pod.metadata.name;
+    known.pod.key = pod.metadata.namespaced_name().text();
     known.pod.job = owner == nullptr ? "pod " + known.pod.key : owner->kind + " " + owner->name;
     known.pod.job_uid = owner == nullptr ? pod.metadata.uid : owner->uid;
     known.pod.created = pod.metadata.creation_timestamp;
@@ -95,7 +95,7 @@ bool Scheduler::worth_a_look(const Known& known) const {
 
 void Scheduler::pod_changed(const kube::Pod* before, const kube::Pod* after) {
     const kube::Pod& pod = after != nullptr ? *after : *before;
-    const std::string key = pod.metadata.namespace_ + "/" + pod.metadata.name;
+    const std::string key = pod.metadata.namespaced_name().text();
     const bool ended = pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
     if (before != nullptr && (after == nullptr || before->metadata.uid != after->metadata.uid))
         count_in_gang(*before, false);
