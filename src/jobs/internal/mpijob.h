@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "jobs/kind.h"
+#include "jobs/mpi_annotations.h"
 
 namespace muster::jobs {
 
@@ -85,21 +86,7 @@ RemoteShell shell_of(const Job& job);
 /// The container of a worker's pod that the launcher enters.
 const kube::Container* entered_container(const Job& job);
 
-/// Annotation of a job: "addresses" puts pod IPs into the hostfile, where names can't be resolved.
-inline constexpr std::string_view kHostfileAnnotation = "muster.dev/hostfile";
-inline constexpr std::string_view kHostfileAddresses = "addresses";
-/// Annotation of a job: the image of an init container that puts kubectl into the launcher, for
-/// images without it.
-inline constexpr std::string_view kDeliveryAnnotation = "muster.dev/kubectl-delivery";
-
-/// Annotation of a job: overrides how the launcher reaches its workers: "rsh" (ours), "ssh"
-/// (v2beta1) or "kubexec" (v1).
-inline constexpr std::string_view kShellAnnotation = "muster.dev/remote-shell";
-inline constexpr std::string_view kShellOurs = "rsh";
-inline constexpr std::string_view kShellSsh = "ssh";
-inline constexpr std::string_view kShellKubectl = "kubexec";
-/// Annotation of a job: the port of our remote shell, where pods share their nodes' ports.
-inline constexpr std::string_view kPortAnnotation = "muster.dev/rsh-port";
+/// Of our remote shell, unless an annotation names another.
 inline constexpr std::uint16_t kShellPort = 7322;
 
 inline constexpr std::string_view kConfigDirectory = "/etc/mpi";

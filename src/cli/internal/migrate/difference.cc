@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "jobs/mpi_annotations.h"
 #include "kube/values/time.h"
 
 namespace muster::cli {
@@ -12,9 +13,6 @@ namespace muster::cli {
 namespace {
 
 using When = Difference::When;
-
-constexpr std::string_view kRemoteShell = "muster.dev/remote-shell";
-constexpr std::string_view kKubectlDelivery = "muster.dev/kubectl-delivery";
 
 std::string ago(WallTime then, WallTime now) {
     return fmt::format("{} s ago",
@@ -69,8 +67,9 @@ void judge_restarts(const jobs::Job& job, std::vector<Difference>& found) {
         found.push_back(
             {When::kThen, "",
              fmt::format("when a replica of {} fails, all of its pods restart together; "
-                         "the annotation muster.dev/restart: replica has the one alone",
-                         together)});
+                         "the annotation {}: {} has the one alone",
+                         together, jobs::annotations::kRestart,
+                         jobs::annotations::kRestartReplica)});
 }
 
 /// The pods of a running job were made for a launcher that calls kubectl, or ssh.
@@ -86,16 +85,17 @@ void judge_remote_shell(const jobs::Job& job, std::vector<Difference>& found) {
         std::ranges::all_of(worker->template_.spec.containers, [](const kube::Container& one) {
             return one.command.empty() && one.args.empty();
         });
-    if (open && !marks.contains(std::string(kRemoteShell)))
+    if (open && !marks.contains(std::string(jobs::kShellAnnotation)))
         found.push_back(
-            {When::kNow, fmt::format("metadata.annotations[{}]", kRemoteShell),
+            {When::kNow, fmt::format("metadata.annotations[{}]", jobs::kShellAnnotation),
              fmt::format("its workers have no command, so they would be called by muster rsh, for "
                          "which its pods are not made: first 'kubectl annotate mpijob -n {} {} "
                          "{}={}'",
-                         job.metadata.namespace_, job.metadata.name, kRemoteShell,
-                         by_kubectl ? "kubexec" : "ssh")});
-    else if (by_kubectl && !marks.contains(std::string(kKubectlDelivery)))
-        found.push_back({When::kThen, fmt::format("metadata.annotations[{}]", kKubectlDelivery),
+                         job.metadata.namespace_, job.metadata.name, jobs::kShellAnnotation,
+                         by_kubectl ? jobs::kShellKubectl : jobs::kShellSsh)});
+    else if (by_kubectl && !marks.contains(std::string(jobs::kDeliveryAnnotation)))
+        found.push_back({When::kThen,
+                         fmt::format("metadata.annotations[{}]", jobs::kDeliveryAnnotation),
                          "a recreated launcher gets kubectl from its own image, or from "
                          "the one that this annotation names"});
 }
