@@ -9,7 +9,6 @@ of the kinds that were played in the place of theirs in docs/elastic.md.
 """
 
 import argparse
-import ctypes
 import json
 import os
 import pathlib
@@ -25,6 +24,7 @@ import textwrap
 import time
 
 from page_table import PageTable
+from processes import become_subreaper, command_line, descendants_of, kill, reap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "elastic.md"
@@ -32,7 +32,7 @@ HEAD = ("| Where | Victim | Rounds | Recovered | Workers restarted | Death to ne
         "|---|---|---|---|---|---|---|\n")
 TABLE = PageTable("drill", HEAD, 2)
 LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
-PR_SET_CHILD_SUBREAPER = 36
+GONE_WITHIN_S = 20  # of what is left when its job has ended
 
 # A batch belongs to a step, not to a rank or a world, and all state is in the checkpoint: so a step has one loss, whichever rank makes
 # it and however often. A step needs everybody, and is told by everybody.
@@ -93,21 +93,6 @@ LAYOUTS = (
 )
 
 
-def children_of(pid):
-    try:
-        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
-        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-
-
-def descendants_of(pid):
-    found = [pid]
-    for one in found:
-        found.extend(children_of(one))
-    return found[1:]
-
-
 def marks_of(pid):
     """Of whom a process is, and whether it has a rank in a group, as only workers have."""
     try:
@@ -115,20 +100,6 @@ def marks_of(pid):
     except (FileNotFoundError, ProcessLookupError):
         return set()
     return {variable.partition(b"=")[0] if variable.startswith(b"GROUP_RANK=") else variable for variable in variables}
-
-
-def command_line(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def free_port():
@@ -324,21 +295,6 @@ class Figures:
                 f"{max(self.seconds):.2f} s")
 
 
-def reap(limit=20):
-    """Waits for all that came of the job, which is ours once its parents are gone; returns what is left."""
-    deadline = time.monotonic() + limit
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return []
-        if pid:
-            continue
-        if time.monotonic() > deadline:
-            return children_of(os.getpid())
-        time.sleep(0.005)
-
-
 def end_all():
     while left := reap(0):
         for pid in left:
@@ -356,7 +312,7 @@ def run_rounds(muster_run, layout, kinds, rng, figures, place):
             figures[layout.name, kind].rounds += 1
             figures[layout.name, kind].recovered(*one_round(job, kind, rng))
         job.finish()
-        wrong += [f"process {pid} was left: {command_line(pid)}" for pid in reap()]
+        wrong += [f"process {pid} was left: {command_line(pid)}" for pid in reap(GONE_WITHIN_S)]
     except Stuck as why:
         if not job.lines:
             raise SystemExit(f"{layout.name}: {why}\n{job.tail()}") from None
@@ -410,7 +366,7 @@ def main():
     if not chosen:
         parser.error(f"nothing has the words {options.only!r}; there are: "
                      + "; ".join(f"{layout.name}: {kind}" for layout in LAYOUTS for kind in layout.kinds))
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    become_subreaper()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and nothing is left of the job
     print(f"seed {options.seed}", flush=True)
     rng = random.Random(options.seed)

@@ -6,18 +6,18 @@ what is rehearsed; nothing that is waited for is waited for by time.
 """
 
 import argparse
-import ctypes
 import fcntl
 import os
 import pathlib
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+from processes import become_subreaper, children_of, command_line, kill, reap
 
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -47,25 +47,9 @@ spec:
       <<: *replica
       replicas: 2
 """
-PR_SET_CHILD_SUBREAPER = 36
 NOBODY = 65534
 GONE_WITHIN_S = 20  # a hang is a failure, not a stuck drill
 VICTIMS = ["muster", "muster", "init", "program", "supervisor", "cleanup", "muster and cleanup"]
-
-
-def children_of(pid):
-    try:
-        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
-        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-
-
-def command_line(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 def choose(kind, muster, rng):
@@ -107,20 +91,6 @@ def of_the_machine():
     return (pathlib.Path("/proc/self/mountinfo").read_text(), sorted(os.listdir("/sys/class/net")))
 
 
-def reap(deadline):
-    """Waits for every descendant, all of which are ours once their parents are gone; returns what is left."""
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return []
-        if pid:
-            continue
-        if time.monotonic() > deadline:
-            return [f"process {pid}: {command_line(pid)}" for pid in children_of(os.getpid())]
-        time.sleep(0.002)
-
-
 def one_kill(binary, rng, directory, user, sandbox, kind):
     """What was left, as a list of words."""
     temporary = directory / "tmp"
@@ -137,15 +107,13 @@ def one_kill(binary, rng, directory, user, sandbox, kind):
         **({"user": user, "group": user, "extra_groups": []} if user else {}))
     time.sleep(rng.uniform(0, 0.6))
     for pid in choose(kind, process.pid, rng):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill(pid)
     said = process.stderr.read().decode(errors="replace")
     process.wait()
-    left = reap(time.monotonic() + GONE_WITHIN_S)
-    for words in left:
-        os.kill(int(words.split()[1].rstrip(":")), signal.SIGKILL)
+    stayed = reap(GONE_WITHIN_S)
+    left = [f"process {pid}: {command_line(pid)}" for pid in stayed]
+    for pid in stayed:
+        kill(pid)
     if kind == "muster and cleanup":
         # Only the verb for it is left to clean up.
         subprocess.run([binary, "clean"], env=dict(os.environ, TMPDIR=str(temporary)), check=True,
@@ -169,7 +137,7 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    become_subreaper()
     rng = random.Random(options.seed)
     users = [0, NOBODY] if os.geteuid() == 0 else [0]
     failures = 0
