@@ -3,12 +3,12 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/async/async.h"
+#include "base/async/cancellation.h"
 
 namespace muster {
 
@@ -50,7 +50,7 @@ class Stop {
                 executor, std::move(task),
                 asio::bind_cancellation_slot(signal_.slot(), asio::use_awaitable));
         } catch (const boost::system::system_error& error) {
-            const bool is_end = asked_ && error.code() == asio::error::operation_aborted &&
+            const bool is_end = asked_ && is_cancellation(error.code()) &&
                                 callers.cancelled() == asio::cancellation_type::none;
             if (!is_end) throw;
         }

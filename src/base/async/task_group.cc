@@ -3,10 +3,10 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 
+#include "base/async/cancellation.h"
 #include "base/check.h"
 
 namespace muster {
@@ -45,7 +45,7 @@ void TaskGroup::spawn(std::string name, Task<void> task) {
                 try {
                     std::rethrow_exception(thrown);
                 } catch (const boost::system::system_error& error) {
-                    if (error.code() != asio::error::operation_aborted)
+                    if (!is_cancellation(error.code()))
                         check_failed((*it)->name.c_str(), 0, "a task threw", error.what());
                 } catch (const std::exception& error) {
                     check_failed((*it)->name.c_str(), 0, "a task threw", error.what());

@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 #include <exception>
 
+#include "base/async/cancellation.h"
 #include "base/async/task_group.h"
 
 namespace muster {
@@ -31,7 +32,7 @@ inline Task<void> then_stop(Task<void> task, TaskGroup& group) {
             co_await group.stop();
             stopped = true;
         } catch (const boost::system::system_error& error) {
-            if (error.code() != asio::error::operation_aborted) throw;
+            if (!is_cancellation(error.code())) throw;
         }
     }
     if (thrown) std::rethrow_exception(thrown);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/cancellation.h"
 #include "base/async/task_group.h"
 #include "base/time/real_clock.h"
 #include "base/time/sim_clock.h"
@@ -120,7 +121,7 @@ TYPED_TEST(ClockContract, ACancelledSleepThrowsAndTheOthersSleepOn) {
             co_await std::move(until);
             log.push_back("woken");
         } catch (const boost::system::system_error& error) {
-            log.push_back(error.code() == asio::error::operation_aborted ? "aborted" : "other");
+            log.push_back(is_cancellation(error.code()) ? "aborted" : "other");
             throw;
         }
     };

@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 
+#include "base/async/cancellation.h"
 #include "net/http/http_server_fixture.h"
 #include "net/internal/http/client_connection.h"
 
@@ -52,7 +53,7 @@ class Client : public ServerFixture {
         try {
             if (thrown) std::rethrow_exception(thrown);
         } catch (const boost::system::system_error& error) {
-            return error.code() == asio::error::operation_aborted;
+            return is_cancellation(error.code());
         }
         return false;
     }

@@ -12,6 +12,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 
+#include "base/async/cancellation.h"
 #include "base/check.h"
 
 namespace muster::net {
@@ -136,7 +137,7 @@ class SocketStream final : public ByteStream {
     /// Throws if the coroutine was cancelled.
     Error failure(std::string_view doing, const error_code& error) const {
         if (closed_) return closed_here();
-        if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
+        rethrow_cancellation(error);
         return broken(doing, error);
     }
 
@@ -234,7 +235,7 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_opened(
     TcpLiveness liveness) {
     error_code error;
     co_await socket.async_connect(to, asio::redirect_error(asio::use_awaitable, error));
-    if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
+    rethrow_cancellation(error);
     if (error) {
         Error failed = broken(fmt::format("connecting to {}", name), error);
         if (error == boost::system::errc::no_such_file_or_directory)

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/async/cancellation.h"
 #include "process/spawn_lists.h"
 
 namespace muster::kube {
@@ -57,7 +58,7 @@ Task<std::string> ChildProcess::output(std::size_t most) {
     while (!ended && printed.size() < most) {
         const std::size_t size = co_await output_.async_read_some(
             asio::buffer(piece), asio::redirect_error(asio::use_awaitable, ended));
-        if (ended == asio::error::operation_aborted) throw boost::system::system_error(ended);
+        rethrow_cancellation(ended);
         printed.append(piece.data(), size);
     }
     co_return printed;

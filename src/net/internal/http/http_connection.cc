@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <cstring>
 
+#include "base/async/cancellation.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "net/internal/prefixed_stream.h"
@@ -75,7 +75,7 @@ Task<void> HttpConnection::run() {
     try {
         co_await converse();
     } catch (const boost::system::system_error& error) {
-        if (error.code() != asio::error::operation_aborted) throw;
+        if (!is_cancellation(error.code())) throw;
         cancelled = true;
     }
     if (cancelled) {
@@ -83,7 +83,7 @@ Task<void> HttpConnection::run() {
         try {
             co_await last_word();
         } catch (const boost::system::system_error& error) {
-            if (error.code() != asio::error::operation_aborted) throw;
+            if (!is_cancellation(error.code())) throw;
         }
     }
     disarm();

@@ -11,6 +11,8 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 
+#include "base/async/cancellation.h"
+
 namespace muster::runtime {
 
 namespace {
@@ -22,11 +24,6 @@ using asio::ip::tcp;
 constexpr std::size_t kMaxHeader = std::size_t{64} * 1024;
 
 CheckResult failure(std::string output) { return {.success = false, .output = std::move(output)}; }
-
-/// Throws operation_aborted if the check is cancelled, as every operation does.
-void rethrow_cancelled(const boost::system::error_code& error) {
-    if (error == asio::error::operation_aborted) throw boost::system::system_error(error);
-}
 
 Task<Result<tcp::socket>> connect(asio::any_io_executor executor, OpenSocket open, std::string host,
                                   std::uint16_t port) {
@@ -40,7 +37,7 @@ Task<Result<tcp::socket>> connect(asio::any_io_executor executor, OpenSocket ope
     (void)fd.release();
     co_await socket.async_connect(tcp::endpoint(address, port),
                                   asio::redirect_error(asio::use_awaitable, error));
-    rethrow_cancelled(error);
+    rethrow_cancellation(error);
     if (error)
         co_return Error(Code::kUnavailable,
                         fmt::format("connecting to {}:{}: {}", host, port, error.message()));
@@ -80,7 +77,7 @@ Task<CheckResult> check_http(asio::any_io_executor executor, OpenSocket open, Ht
     boost::system::error_code error;
     co_await asio::async_write(*socket, asio::buffer(request),
                                asio::redirect_error(asio::use_awaitable, error));
-    rethrow_cancelled(error);
+    rethrow_cancellation(error);
     if (error) co_return broken(error);
 
     http::response_parser<http::empty_body> parser;
@@ -91,7 +88,7 @@ Task<CheckResult> check_http(asio::any_io_executor executor, OpenSocket open, Ht
     while (!parser.is_header_done()) {
         const std::size_t size = co_await socket->async_read_some(
             asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
-        rethrow_cancelled(error);
+        rethrow_cancellation(error);
         if (error) co_return broken(error);
         received.append(buffer.data(), size);
         const std::size_t used = parser.put(asio::buffer(received), error);

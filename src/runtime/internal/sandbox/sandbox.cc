@@ -18,6 +18,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 
+#include "base/async/cancellation.h"
 #include "base/log.h"
 #include "pod_init/pod_init.h"
 #include "pod_init/pod_init_program.h"
@@ -319,8 +320,7 @@ Task<Result<std::optional<pod_init::Report>>> PodSandbox::next_report() {
         boost::system::error_code error;
         co_await control_.async_wait(asio::posix::stream_descriptor::wait_read,
                                      asio::redirect_error(asio::use_awaitable, error));
-        if (error == asio::error::operation_aborted && control_.is_open())
-            throw boost::system::system_error(error);
+        if (control_.is_open()) rethrow_cancellation(error);
     }
     if (!reaped_) {
         co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
