@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cerrno>
 #include <csignal>
-#include <exception>
 
+#include "base/async/run_to_end.h"
 #include "base/time/real_clock.h"
 #include "net/tcp.h"
 #include "rsh/server.h"
@@ -87,10 +86,7 @@ int serve(const Arguments& arguments, net::SharedKeyTls& keys,
     Server server(context.get_executor(), clock, keys, {.environment = std::move(environment)});
     asio::signal_set signals(context, SIGTERM, SIGINT);
     server.start(*std::move(listener));
-    asio::co_spawn(context, serve_until_told(server, signals), [](std::exception_ptr thrown) {
-        if (thrown) std::rethrow_exception(thrown);
-    });
-    context.run();
+    run_to_end(context, serve_until_told(server, signals));
     return 0;
 }
 
@@ -98,7 +94,6 @@ int serve(const Arguments& arguments, net::SharedKeyTls& keys,
 int run_there(const Arguments& arguments, net::SharedKeyTls& keys, Resolve resolve) {
     asio::io_context context(1);
     RealClock clock;
-    std::optional<Result<int>> status;
     ClientOptions to_host;
     to_host.host = arguments.host;
     to_host.port = arguments.port;
@@ -106,13 +101,8 @@ int run_there(const Arguments& arguments, net::SharedKeyTls& keys, Resolve resol
     to_host.patience = arguments.patience;
     if (!arguments.input) to_host.input = -1;
     to_host.resolve = std::move(resolve);
-    asio::co_spawn(context, run_at_host(clock, keys, std::move(to_host)),
-                   [&](std::exception_ptr thrown, Result<int> result) {
-                       if (thrown) std::rethrow_exception(thrown);
-                       status.emplace(std::move(result));
-                   });
-    context.run();
-    return *status ? **status : fail(status->error().message());
+    const Result<int> status = run_to_end(context, run_at_host(clock, keys, std::move(to_host)));
+    return status ? *status : fail(status.error().message());
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
 
 #include "base/async/first_of.h"
+#include "base/async/run_to_end.h"
 #include "base/log.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/connect/connection.h"
@@ -151,13 +151,8 @@ int run_operator(const OperatorOptions& options) {
                                   {"server", (*connection)->access().url.text()},
                                   {"namespace", options.namespace_},
                                   {"leader_elect", options.leader_elect}});
-    give_back_program_pages();  // those of the start; filling the caches needs others
-    asio::co_spawn(context,
-                   work(replica, signals, health_server, metrics_server, **connection, clock),
-                   [](std::exception_ptr thrown) {
-                       if (thrown) std::rethrow_exception(thrown);
-                   });
-    context.run();
+    give_back_program_pages();  // of the start; filling the caches takes others
+    run_to_end(context, work(replica, signals, health_server, metrics_server, **connection, clock));
     return 0;
 }
 

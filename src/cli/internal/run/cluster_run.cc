@@ -1,10 +1,10 @@
 #include "cli/internal/run/cluster_run.h"
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 
+#include "base/async/run_to_end.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/connect/on_server.h"
@@ -51,13 +51,7 @@ int run_on_cluster(const RunOptions& options, const control_plane::Caller& calle
     Console console(console_of_run(options, caller));
     RunSession session(context.get_executor(), clock, rng, (*connection)->client(), console,
                        std::move(prepared.objects), session_options(options));
-    int status = 1;
-    asio::co_spawn(context, run_and_stop(signals, **connection, session),
-                   [&](std::exception_ptr thrown, int result) {
-                       if (thrown) std::rethrow_exception(thrown);
-                       status = result;
-                   });
-    context.run();
+    const int status = run_to_end(context, run_and_stop(signals, **connection, session));
     if (status == 1 && session.failure()) {
         const Error& error = *session.failure();
         return fail_run(

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
 
+#include "base/async/run_to_end.h"
 #include "base/log.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
@@ -156,15 +156,10 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), console,
                        std::move(prepared.objects), session_options(options));
     FaultSocket faults(context.get_executor(), clock, **cluster);
-    int status = 1;
-    asio::co_spawn(context, run_in_cluster(signals, **cluster, session, faults, *state),
-                   [&](std::exception_ptr thrown, int result) {
-                       if (thrown) std::rethrow_exception(thrown);
-                       status = result;
-                   });
-    context.run();
+    const int ended =
+        run_to_end(context, run_in_cluster(signals, **cluster, session, faults, *state));
     if (session.failure()) return fail_run(*session.failure());
-    status = end_run(options, session, status);
+    const int status = end_run(options, session, ended);
     if (options.keep)
         fmt::print(stderr, "muster: the state is kept in {}\n", state->path().string());
     return status;

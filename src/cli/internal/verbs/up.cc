@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
 
+#include "base/async/run_to_end.h"
 #include "base/log.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
@@ -227,13 +227,7 @@ int up(const UpOptions& options) {
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
-    int status = 1;
-    asio::co_spawn(context, serve(daemon), [&](std::exception_ptr thrown, int result) {
-        if (thrown) std::rethrow_exception(thrown);
-        status = result;
-    });
-    context.run();
-    return status;
+    return run_to_end(context, serve(daemon));
 }
 
 std::optional<std::string> read_audit_level(const std::string& text,

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <optional>
 
-#include "base/check.h"
+#include "base/async/run_to_end.h"
 #include "kube/client_config/environment.h"
 
 namespace muster::kube {
@@ -58,15 +56,7 @@ Task<Result<ExecCredential>> run_exec_plugin(PluginCall call) {
 
 Result<ExecCredential> run_exec_plugin_now(PluginCall call) {
     asio::io_context loop(1);
-    std::optional<Result<ExecCredential>> credential;
-    asio::co_spawn(loop, run_exec_plugin(std::move(call)),
-                   [&](std::exception_ptr thrown, Result<ExecCredential> given) {
-                       if (thrown) std::rethrow_exception(thrown);
-                       credential = std::move(given);
-                   });
-    loop.run();
-    CHECK(credential.has_value(), "the loop ended before the plugin");
-    return *std::move(credential);
+    return run_to_end(loop, run_exec_plugin(std::move(call)));
 }
 
 }  // namespace muster::kube
