@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/strong.h"
 #include "jobs/kind.h"
 #include "kube/client/event_recorder.h"
 #include "kube/objects/object_meta.h"
 #include "operator/internal/cache/job_facts.h"
+#include "operator/internal/cache/job_uid.h"
 #include "operator/internal/cache/packed_status.h"
 
 namespace muster::operators {
@@ -23,11 +23,8 @@ namespace muster::operators {
 
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
-/// The uid of a job, which can't be mistaken for that of one of its pods.
-using JobUid = Strong<struct JobUidTag, std::string>;
-
-/// The job that a pod or a service belongs to: from its controller reference, or, if it has no
-/// controller, from its labels; then the uid is empty.
+/// Which job a pod or a service belongs to: its controller reference, or the job that its labels
+/// name when it has no controller; the uid is empty then.
 struct OwnerId {
     const jobs::JobKind* kind = nullptr;
     std::string name;
