@@ -100,4 +100,21 @@ Task<Result<kube::ListResult>> fetch_objects(Connection& connection, ObjectQuery
     }
 }
 
+Task<Result<std::vector<ChosenObject>>> chosen_by(Connection& connection, ObjectQuery query) {
+    std::vector<ChosenObject> chosen;
+    const auto add = [&](std::string_view ns, std::string_view name) {
+        chosen.push_back({query.resource->type,
+                          fmt::format("{}/{}", query.resource->qualified_singular(), name),
+                          std::string(ns), std::string(name)});
+    };
+    if (!query.name.empty()) {
+        add(query.namespace_, query.name);
+        co_return chosen;
+    }
+    CO_TRY(const kube::ListResult list, co_await fetch_objects(connection, query));
+    for (const kube::ObjectPtr& object : list.items)
+        add(kube::namespace_of(object->get_object()), kube::name_of(object->get_object()));
+    co_return chosen;
+}
+
 }  // namespace muster::cli

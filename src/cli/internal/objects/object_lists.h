@@ -31,7 +31,18 @@ Task<Result<ObjectTable>> fetch_table(Connection& connection, ObjectQuery query)
 /// The objects themselves, with the revision to watch from.
 Task<Result<kube::ListResult>> fetch_objects(Connection& connection, ObjectQuery query);
 
-/// The text of a field selector that also selects one name.
+/// One object that a verb's words chose.
+struct ChosenObject {
+    kube::ResourceType type;
+    std::string shown;       ///< "pytorchjob.kubeflow.org/digits"
+    std::string namespace_;  ///< empty: of the whole cluster
+    std::string name;
+};
+
+/// Those of one query. One that is named is not asked for, and need not be there.
+Task<Result<std::vector<ChosenObject>>> chosen_by(Connection& connection, ObjectQuery query);
+
+/// The text of a field selector that also chooses one name.
 std::string with_name(const std::string& field_selector, const std::string& name);
 
 }  // namespace muster::cli

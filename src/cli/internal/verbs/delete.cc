@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "base/time/time_limit.h"
 #include "cli/internal/command_line/shared_flags.h"
@@ -54,14 +56,6 @@ Examples:
 
 constexpr const char* kVerb = "delete";
 
-/// One object to delete.
-struct Doomed {
-    kube::ResourceType type;
-    std::string shown;
-    std::string namespace_;
-    std::string name;
-};
-
 kube::DeleteOptions delete_options(const DeleteOptions& options) {
     kube::DeleteOptions made;
     made.grace_period_seconds = options.force ? 0 : options.grace_period;
@@ -71,12 +65,12 @@ kube::DeleteOptions delete_options(const DeleteOptions& options) {
     return made;
 }
 
-Result<std::vector<Doomed>> doomed_of_files(const DeleteOptions& options,
-                                            const ResourceCatalog& catalog,
-                                            const std::string& default_namespace) {
+Result<std::vector<ChosenObject>> doomed_of_files(const DeleteOptions& options,
+                                                  const ResourceCatalog& catalog,
+                                                  const std::string& default_namespace) {
     manifest::Manifest manifest = manifest::read_manifest_files(options.objects.files);
     std::vector<manifest::Problem> problems = std::move(manifest.problems);
-    std::vector<Doomed> doomed;
+    std::vector<ChosenObject> doomed;
     for (manifest::Document& document : manifest.documents) {
         std::vector<manifest::Problem> unnamed = check_identity(document);
         std::ranges::copy(unnamed, std::back_inserter(problems));
@@ -94,42 +88,32 @@ Result<std::vector<Doomed>> doomed_of_files(const DeleteOptions& options,
     return doomed;
 }
 
-/// All objects that the words and selectors choose.
-Task<Result<std::vector<Doomed>>> doomed_of_words(Connection& connection,
-                                                  const DeleteOptions& options,
-                                                  const ResourceCatalog& catalog) {
+/// All that the words and selectors choose.
+Task<Result<std::vector<ChosenObject>>> doomed_of_words(Connection& connection,
+                                                        const DeleteOptions& options,
+                                                        const ResourceCatalog& catalog) {
     CO_TRY(const auto targets, parse_object_words(options.objects.words, catalog));
     CO_TRY(const auto queries,
            make_queries(targets, options.objects, connection.default_namespace()));
-    std::vector<Doomed> doomed;
+    const bool chosen = options.all || !options.objects.label_selector.empty() ||
+                        !options.objects.field_selector.empty();
+    std::vector<ChosenObject> doomed;
     for (const ObjectQuery& query : queries) {
-        const ApiResource& resource = *query.resource;
-        const auto add = [&](std::string_view ns, std::string_view name) {
-            doomed.push_back({resource.type,
-                              fmt::format("{}/{}", resource.qualified_singular(), name),
-                              std::string(ns), std::string(name)});
-        };
-        if (!query.name.empty()) {
-            add(query.namespace_, query.name);
-            continue;
-        }
-        const bool chosen = options.all || !options.objects.label_selector.empty() ||
-                            !options.objects.field_selector.empty();
-        if (!chosen)
+        const bool named = !query.name.empty();
+        if (!named && !chosen)
             co_return Error(Code::kInvalid,
                             fmt::format("which {}? Give names, a selector (-l), or --all",
-                                        resource.type.plural));
-        // Kinds of a category that can't be deleted are left out.
-        if (!resource.can("delete")) continue;
-        CO_TRY(const kube::ListResult list, co_await fetch_objects(connection, query));
-        for (const kube::ObjectPtr& object : list.items)
-            add(kube::namespace_of(object->get_object()), kube::name_of(object->get_object()));
+                                        query.resource->type.plural));
+        // A kind of a category that can't be deleted is not meant.
+        if (!named && !query.resource->can("delete")) continue;
+        CO_TRY(std::vector<ChosenObject> found, co_await chosen_by(connection, query));
+        std::ranges::move(found, std::back_inserter(doomed));
     }
     co_return doomed;
 }
 
-/// The present uid of an object; "" if there is none.
-Task<Result<std::string>> uid_now(Connection& connection, const Doomed& doomed) {
+/// The uid of an object as it is now; "" when there is none.
+Task<Result<std::string>> uid_now(Connection& connection, const ChosenObject& doomed) {
     auto object = co_await connection.client().get(doomed.type, doomed.namespace_, doomed.name);
     if (!object && object.error().code() == Code::kNotFound) co_return std::string();
     if (!object) co_return std::move(object.error());
@@ -137,7 +121,7 @@ Task<Result<std::string>> uid_now(Connection& connection, const Doomed& doomed) 
 }
 
 /// Returns when the object of that uid is gone; another of its name does not count.
-Task<Result<void>> wait_gone(Connection& connection, const Doomed& doomed, std::string uid) {
+Task<Result<void>> wait_gone(Connection& connection, const ChosenObject& doomed, std::string uid) {
     const std::function<bool(const json::value*)> seen = [uid](const json::value* object) {
         return object == nullptr || kube::uid_of(object->get_object()) != uid;
     };
@@ -145,7 +129,7 @@ Task<Result<void>> wait_gone(Connection& connection, const Doomed& doomed, std::
 }
 
 struct Waited {
-    Doomed doomed;
+    ChosenObject doomed;
     std::string uid;
 };
 
@@ -177,7 +161,7 @@ Task<Result<int>> wait_for(Connection& connection, const DeleteOptions& options,
 
 Task<Result<int>> remove_objects(Connection& connection, const DeleteOptions& options) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
-    std::vector<Doomed> doomed;
+    std::vector<ChosenObject> doomed;
     if (options.objects.files.empty()) {
         CO_TRY(doomed, co_await doomed_of_words(connection, options, catalog));
     } else {
@@ -186,7 +170,7 @@ Task<Result<int>> remove_objects(Connection& connection, const DeleteOptions& op
     if (doomed.empty()) fmt::print(stderr, "No resources found.\n");
     std::vector<Waited> waited;
     bool failed = false;
-    for (const Doomed& one : doomed) {
+    for (const ChosenObject& one : doomed) {
         CO_TRY(const std::string uid, co_await uid_now(connection, one));
         auto removed = co_await connection.client().remove(one.type, one.namespace_, one.name,
                                                            delete_options(options));

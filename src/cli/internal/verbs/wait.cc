@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "base/time/time_limit.h"
 #include "cli/internal/command_line/shared_flags.h"
@@ -11,7 +13,6 @@
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/objects/wait_condition.h"
 #include "cli/internal/verbs/verbs.h"
-#include "kube/values/json_access.h"
 
 namespace muster::cli {
 
@@ -50,14 +51,7 @@ struct WaitOptions {
 
 constexpr const char* kVerb = "wait";
 
-struct Awaited {
-    kube::ResourceType type;
-    std::string shown;
-    std::string namespace_;
-    std::string name;
-};
-
-/// What has been seen of one object so far.
+/// What was seen of one object so far.
 struct Progress {
     bool met = false;
     bool missing = false;  ///< it was not there at first, or went away
@@ -65,34 +59,23 @@ struct Progress {
     std::string now;
 };
 
-Task<Result<std::vector<Awaited>>> find_awaited(Connection& connection,
-                                                const WaitOptions& options) {
+Task<Result<std::vector<ChosenObject>>> find_awaited(Connection& connection,
+                                                     const WaitOptions& options) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
     CO_TRY(const auto targets, parse_object_words(options.objects.words, catalog));
     CO_TRY(const auto queries,
            make_queries(targets, options.objects, connection.default_namespace()));
-    std::vector<Awaited> awaited;
+    std::vector<ChosenObject> awaited;
     for (const ObjectQuery& query : queries) {
-        const ApiResource& resource = *query.resource;
-        const auto add = [&](std::string_view ns, std::string_view name) {
-            awaited.push_back({resource.type,
-                               fmt::format("{}/{}", resource.qualified_singular(), name),
-                               std::string(ns), std::string(name)});
-        };
-        if (!query.name.empty()) {
-            add(query.namespace_, query.name);
-            continue;
-        }
-        CO_TRY(const kube::ListResult list, co_await fetch_objects(connection, query));
-        for (const kube::ObjectPtr& object : list.items)
-            add(kube::namespace_of(object->get_object()), kube::name_of(object->get_object()));
+        CO_TRY(std::vector<ChosenObject> found, co_await chosen_by(connection, query));
+        std::ranges::move(found, std::back_inserter(awaited));
     }
     co_return awaited;
 }
 
 /// Follows one object until it is as wanted, can't become so any more, or `once`.
 Task<Result<Progress>> follow(Connection& connection, const WaitCondition& wanted,
-                              const Awaited& awaited, Progress& progress, bool once) {
+                              const ChosenObject& awaited, Progress& progress, bool once) {
     const std::function<bool(const json::value*)> seen = [&](const json::value* object) {
         if (object == nullptr) {
             progress.met = wanted.is_deletion();
@@ -110,7 +93,8 @@ Task<Result<Progress>> follow(Connection& connection, const WaitCondition& wante
 
 /// Whether it came to be; if not, prints why.
 Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
-                            const WaitCondition& wanted, const Awaited& awaited, Instant deadline) {
+                            const WaitCondition& wanted, const ChosenObject& awaited,
+                            Instant deadline) {
     Progress progress;
     const Duration left = std::max(Duration(0), deadline - connection.clock().now());
     const bool once = options.timeout.count() == 0;
@@ -141,13 +125,13 @@ Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
 
 Task<Result<int>> wait_for_all(Connection& connection, const WaitOptions& options,
                                const WaitCondition& wanted) {
-    CO_TRY(const std::vector<Awaited> awaited, co_await find_awaited(connection, options));
+    CO_TRY(const std::vector<ChosenObject> awaited, co_await find_awaited(connection, options));
     if (awaited.empty() && wanted.is_deletion()) co_return 0;
     if (awaited.empty())
         co_return Error(Code::kNotFound, "no object matches the names and selectors");
     const Instant deadline = connection.clock().now() + options.timeout;
     bool all = true;
-    for (const Awaited& one : awaited) {
+    for (const ChosenObject& one : awaited) {
         CO_TRY(const bool met, co_await wait_for(connection, options, wanted, one, deadline));
         all = all && met;
     }
