@@ -1,28 +1,13 @@
 #include "workers/shim/console_lines.h"
 
-#include <algorithm>
-
 namespace muster::workers {
 
 void ConsoleLines::add(std::string_view bytes) {
-    const std::size_t room = kPiece - prefix().size() - 1;
-    while (!bytes.empty()) {
-        const std::size_t end = bytes.find('\n');
-        const std::size_t part =
-            std::min(end == bytes.npos ? bytes.size() : end, room - unfinished_.size());
-        unfinished_.append(bytes.substr(0, part));
-        bytes.remove_prefix(part);
-        const bool ends = !bytes.empty() && bytes.front() == '\n';
-        if (ends) bytes.remove_prefix(1);
-        if (!ends && unfinished_.size() < room) return;
-        line(unfinished_);
-        unfinished_.clear();
-    }
+    lines_.add(bytes, [this](std::string_view text) { line(text); });
 }
 
 void ConsoleLines::finish() {
-    if (!unfinished_.empty()) line(unfinished_);
-    unfinished_.clear();
+    lines_.finish([this](std::string_view text) { line(text); });
     tell_left_out();
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "workers/shim/line_cutter.h"
+
 namespace muster::workers {
 
 /// Turns a worker's output into whole lines with a prefix, and holds those that the console has not
@@ -17,7 +19,8 @@ class ConsoleLines {
     static constexpr std::size_t kPiece = 4096;
     static constexpr std::size_t kMost = std::size_t{256} * 1024;
 
-    explicit ConsoleLines(std::string prefix) : prefix_(std::move(prefix)) {}
+    explicit ConsoleLines(std::string prefix)
+        : prefix_(std::move(prefix)), lines_(kPiece - this->prefix().size() - 1) {}
 
     void add(std::string_view bytes);
     /// No more input will come: ends an unfinished line.
@@ -37,8 +40,8 @@ class ConsoleLines {
     std::string_view prefix() const { return std::string_view(prefix_).substr(0, kPiece / 2); }
 
     std::string prefix_;
-    std::string unfinished_;
-    std::string waiting_;  ///< whole lines; not yet written from at_ on
+    LineCutter lines_;
+    std::string waiting_;  ///< whole lines; from at_ on still to be written
     std::size_t at_ = 0;
     std::uint64_t left_out_ = 0;  ///< lines dropped since the last one that was kept
 };

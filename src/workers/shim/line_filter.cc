@@ -6,25 +6,13 @@ namespace muster::workers {
 
 std::string_view LineFilter::add(std::string_view bytes) {
     wanted_.clear();
-    while (!bytes.empty()) {
-        const std::size_t end = bytes.find('\n');
-        const std::size_t part =
-            std::min(end == bytes.npos ? bytes.size() : end, kLongest - unfinished_.size());
-        unfinished_.append(bytes.substr(0, part));
-        bytes.remove_prefix(part);
-        const bool ends = !bytes.empty() && bytes.front() == '\n';
-        if (ends) bytes.remove_prefix(1);
-        if (!ends && unfinished_.size() < kLongest) break;
-        line(unfinished_);
-        unfinished_.clear();
-    }
+    lines_.add(bytes, [this](std::string_view text) { line(text); });
     return wanted_;
 }
 
 std::string_view LineFilter::finish() {
     wanted_.clear();
-    if (!unfinished_.empty()) line(unfinished_);
-    unfinished_.clear();
+    lines_.finish([this](std::string_view text) { line(text); });
     return wanted_;
 }
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workers/shim/line_cutter.h"
+
 namespace muster::workers {
 
 /// Selects the lines of a worker's output that contain one of some texts, and puts a prefix before
@@ -26,7 +28,7 @@ class LineFilter {
 
     std::string prefix_;
     std::vector<std::string> texts_;
-    std::string unfinished_;
+    LineCutter lines_{kLongest};
     std::string wanted_;
 };
 
