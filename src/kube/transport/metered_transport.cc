@@ -55,13 +55,17 @@ RequestSeen describe_request(const Request& request, bool watches) {
     return seen;
 }
 
+void MeteredTransport::tell(RequestSeen seen, Instant sent, int code) {
+    seen.code = code;
+    seen.took = clock_.now() - sent;
+    seen_(seen);
+}
+
 Task<Result<Response>> MeteredTransport::call(Request request) {
     RequestSeen seen = describe_request(request);
     const Instant sent = clock_.now();
     Result<Response> answer = co_await transport_.call(std::move(request));
-    seen.code = answer ? answer->status : code_of(answer.error());
-    seen.took = clock_.now() - sent;
-    seen_(seen);
+    tell(std::move(seen), sent, answer ? answer->status : code_of(answer.error()));
     co_return answer;
 }
 
@@ -69,9 +73,7 @@ Task<Result<std::unique_ptr<WatchStream>>> MeteredTransport::watch(Request reque
     RequestSeen seen = describe_request(request, true);
     const Instant sent = clock_.now();
     auto answer = co_await transport_.watch(std::move(request));
-    seen.code = answer ? 200 : code_of(answer.error());
-    seen.took = clock_.now() - sent;
-    seen_(seen);
+    tell(std::move(seen), sent, answer ? 200 : code_of(answer.error()));
     co_return answer;
 }
 
@@ -79,9 +81,7 @@ Task<Result<std::unique_ptr<TextStream>>> MeteredTransport::stream_text(Request 
     RequestSeen seen = describe_request(request);
     const Instant sent = clock_.now();
     auto answer = co_await transport_.stream_text(std::move(request));
-    seen.code = answer ? 200 : code_of(answer.error());
-    seen.took = clock_.now() - sent;
-    seen_(seen);
+    tell(std::move(seen), sent, answer ? 200 : code_of(answer.error()));
     co_return answer;
 }
 

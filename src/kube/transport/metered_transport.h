@@ -32,6 +32,8 @@ class MeteredTransport final : public Transport {
     Task<Result<std::unique_ptr<TextStream>>> stream_text(Request request) override;
 
   private:
+    void tell(RequestSeen seen, Instant sent, int code);
+
     Transport& transport_;
     Clock& clock_;
     Seen seen_;
