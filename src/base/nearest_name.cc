@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/lower_case.h"
+
 namespace muster {
 namespace {
 
@@ -12,7 +14,7 @@ std::string fold(std::string_view name) {
     folded.reserve(name.size());
     for (char c : name) {
         if (c == '_' || c == '-') continue;
-        folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        folded += lower_case(c);
     }
     return folded;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/lower_case.h"
 #include "base/parse_number.h"
 #include "kube/values/json_access.h"
 #include "manifest/internal/agent_command.h"
@@ -202,7 +203,7 @@ class Adjuster {
             if (specs == nullptr || !specs->is_object()) continue;
             for (auto& [key, replica] : specs->get_object()) {
                 known.emplace(key);
-                if (!same_type(key, type) || !replica.is_object()) continue;
+                if (!equal_without_case(key, type) || !replica.is_object()) continue;
                 any = true;
                 replica.get_object()["replicas"] = static_cast<std::int64_t>(*count);
                 mark(document, fmt::format("spec.{}.{}.replicas", field, std::string_view(key)),
@@ -287,11 +288,6 @@ class Adjuster {
     }
 
   private:
-    static bool same_type(std::string_view a, std::string_view b) {
-        auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-        return std::ranges::equal(a, b, {}, lower, lower);
-    }
-
     bool each_container(const std::function<void(Document&, const ContainerRef&)>& change) {
         bool any = false;
         for (Document& document : documents_)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lower_case.h"
 #include "kube/values/json_access.h"
 #include "manifest/known_kinds.h"
 
@@ -12,17 +13,12 @@ namespace {
 using kube::object_at;
 using kube::string_at;
 
-bool same_word(std::string_view a, std::string_view b) {
-    auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 }  // namespace
 
 const jobs::ReplicaType* type_named(const jobs::JobKind& kind, std::string_view key) {
     const auto found = std::ranges::find_if(
         kind.replica_types,
-        [&](const jobs::ReplicaType& known) { return same_word(known.name, key); });
+        [&](const jobs::ReplicaType& known) { return equal_without_case(known.name, key); });
     return found == kind.replica_types.end() ? nullptr : &*found;
 }
 

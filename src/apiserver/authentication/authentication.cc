@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/lower_case.h"
+
 namespace muster::apiserver {
 
 namespace {
@@ -19,8 +21,7 @@ Error unauthorized() { return Error(Code::kUnauthorized, "Unauthorized"); }
 /// Nullopt if the scheme is another one. Its name is compared without case.
 std::optional<std::string_view> credential(std::string_view header, std::string_view scheme) {
     if (header.size() <= scheme.size() || header[scheme.size()] != ' ') return std::nullopt;
-    for (std::size_t i = 0; i < scheme.size(); ++i)
-        if ((header[i] | 0x20) != scheme[i]) return std::nullopt;
+    if (!equal_without_case(header.substr(0, scheme.size()), scheme)) return std::nullopt;
     header.remove_prefix(scheme.size());
     header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
     return header;

@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/lower_case.h"
 #include "base/parse_number.h"
 #include "kube/objects/api_status.h"
 #include "kube/transport/transport_names.h"
@@ -233,9 +234,9 @@ Task<Result<Response>> HttpTransport::call(Request request) {
         response.body = object ? *std::move(object) : plain_text(std::move(http.body));
     }
     for (const net::HttpHeader field : http.headers) {
-        if (net::equal_without_case(field.name, "Warning"))
+        if (equal_without_case(field.name, "Warning"))
             std::ranges::move(parse_warnings(field.value), std::back_inserter(response.warnings));
-        if (net::equal_without_case(field.name, "Retry-After"))
+        if (equal_without_case(field.name, "Retry-After"))
             response.retry_after = parse_retry_after(field.value);
     }
     co_return response;

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lower_case.h"
 #include "base/trimmed.h"
 #include "net/internal/tls/openssl.h"
 
 namespace muster::net {
 
 namespace {
-
-char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
 
 bool is_token_character(char letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
@@ -23,11 +20,6 @@ bool is_token_character(char letter) {
 }
 
 }  // namespace
-
-bool equal_without_case(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                              [](char x, char y) { return lower(x) == lower(y); });
-}
 
 bool is_valid_header(std::string_view name, std::string_view value) {
     if (name.empty() || !std::ranges::all_of(name, is_token_character)) return false;

@@ -82,9 +82,7 @@ class HttpHeaders {
     std::vector<Field> fields_;
 };
 
-/// Whether both are equal but for the case of ASCII letters.
-bool equal_without_case(std::string_view a, std::string_view b);
-/// The reason phrase of a status line: "Not Found"; "" for a status that has none.
+/// The words of a status line: "Not Found"; "" for a number that has none.
 std::string_view reason_phrase(unsigned status);
 /// Whether it may be a header: the name is a token, the value has no control characters.
 bool is_valid_header(std::string_view name, std::string_view value);

@@ -1,10 +1,10 @@
 #include "apiserver_http/internal/wire/media_type.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 
 #include "base/fields.h"
+#include "base/lower_case.h"
 #include "base/trimmed.h"
 
 namespace muster::apiserver_http {
@@ -30,9 +30,7 @@ struct MediaType {
 
 MediaType parse_media_type(std::string_view text) {
     MediaType type;
-    type.name = take(text, ';');
-    std::ranges::transform(type.name, type.name.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    type.name = lower_case(take(text, ';'));
     while (!text.empty()) {
         std::string_view parameter = take(text, ';');
         const std::string key(take(parameter, '='));

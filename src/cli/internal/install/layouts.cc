@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 
+#include "base/lower_case.h"
 #include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
@@ -58,14 +59,6 @@ json::value removal(const json::value& object) {
                         {"metadata", {{"name", object.at_pointer("/metadata/name")}}}};
 }
 
-/// A kind's name in lower case.
-std::string lower(std::string_view name) {
-    std::string text(name);
-    for (char& c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return text;
-}
-
 bool contains(const std::vector<json::value>& objects, const json::value& object) {
     return std::ranges::find(objects, object) != objects.end();
 }
@@ -100,7 +93,7 @@ void add_overlay(const Installation& everywhere, Files& files) {
     Patches patches(files, folder);
     for (const json::value& object : wide)
         if (!contains(narrow, object))
-            patches.add(fmt::format("no-{}", lower(object.at("kind").as_string())), nullptr,
+            patches.add(fmt::format("no-{}", lower_case(object.at("kind").as_string())), nullptr,
                         removal(object));
     // Whatever name a user of this overlay gives the namespace.
     patches.add(

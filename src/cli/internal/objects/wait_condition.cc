@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/fields.h"
+#include "base/lower_case.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
 #include "kube/values/json_access.h"
@@ -16,11 +17,6 @@ using kube::string_at;
 constexpr std::string_view kCondition = "condition=";
 constexpr std::string_view kJsonPath = "jsonpath=";
 constexpr std::string_view kJobGroup = "kubeflow.org/";
-
-bool equal_without_case(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 const json::object* condition_of(const json::object& object, std::string_view type) {
     const json::object* status = kube::object_at(object, "status");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/lower_case.h"
 #include "net/internal/prefixed_stream.h"
 
 namespace muster::net {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/lower_case.h"
 #include "net/http/http.h"
 
 namespace muster::net {

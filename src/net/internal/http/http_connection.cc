@@ -10,6 +10,7 @@
 #include "base/async/cancellation.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "base/lower_case.h"
 #include "net/internal/prefixed_stream.h"
 
 namespace muster::net {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/lower_case.h"
 
 namespace muster::net {
 

@@ -1,7 +1,5 @@
 #include "runtime/internal/lifecycle/network_check.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -12,6 +10,7 @@
 #include <boost/beast/http/parser.hpp>
 
 #include "base/async/cancellation.h"
+#include "base/lower_case.h"
 
 namespace muster::runtime {
 
@@ -47,7 +46,7 @@ Task<Result<tcp::socket>> connect(asio::any_io_executor executor, OpenSocket ope
 std::string request_text(const HttpCheck& check) {
     const auto given = [&](const char* name) {
         return std::ranges::any_of(check.headers, [&](const auto& header) {
-            return ::strcasecmp(header.first.c_str(), name) == 0;
+            return equal_without_case(header.first, name);
         });
     };
     std::string text = fmt::format("GET {} HTTP/1.1\r\n", check.path);
