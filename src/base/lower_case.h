@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// Of ASCII letters; what is compared without case here has no others.
+// ASCII letters only: texts that we compare without case have no others.
 
 inline char lower_case(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -4,7 +4,7 @@
 
 namespace muster::jobs {
 
-// What an MPIJob may say of its shell in annotations. Additions of ours.
+// Annotations of an MPIJob about its shell. Additions of ours.
 
 /// "addresses" puts pod IPs into the hostfile, where names can't be resolved.
 inline constexpr std::string_view kHostfileAnnotation = "muster.dev/hostfile";
@@ -12,8 +12,7 @@ inline constexpr std::string_view kHostfileAddresses = "addresses";
 /// The image of an init container that puts kubectl into the launcher, for images without it.
 inline constexpr std::string_view kDeliveryAnnotation = "muster.dev/kubectl-delivery";
 
-/// How the launcher reaches its workers, whatever would be chosen: "rsh" (ours), "ssh" (v2beta1) or
-/// "kubexec" (v1).
+/// Overrides how the launcher reaches its workers: "rsh" (ours), "ssh" (v2beta1) or "kubexec" (v1).
 inline constexpr std::string_view kShellAnnotation = "muster.dev/remote-shell";
 inline constexpr std::string_view kShellOurs = "rsh";
 inline constexpr std::string_view kShellSsh = "ssh";

@@ -82,7 +82,7 @@ class HttpHeaders {
     std::vector<Field> fields_;
 };
 
-/// The words of a status line: "Not Found"; "" for a number that has none.
+/// The reason phrase of a status line: "Not Found"; "" for a status that has none.
 std::string_view reason_phrase(unsigned status);
 /// Whether it may be a header: the name is a token, the value has no control characters.
 bool is_valid_header(std::string_view name, std::string_view value);

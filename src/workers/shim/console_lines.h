@@ -41,7 +41,7 @@ class ConsoleLines {
 
     std::string prefix_;
     LineCutter lines_;
-    std::string waiting_;  ///< whole lines; from at_ on still to be written
+    std::string waiting_;  ///< whole lines; not yet written from at_ on
     std::size_t at_ = 0;
     std::uint64_t left_out_ = 0;  ///< lines dropped since the last one that was kept
 };

@@ -31,7 +31,7 @@ Task<Result<ObjectTable>> fetch_table(Connection& connection, ObjectQuery query)
 /// The objects themselves, with the revision to watch from.
 Task<Result<kube::ListResult>> fetch_objects(Connection& connection, ObjectQuery query);
 
-/// One object that a verb's words chose.
+/// One object chosen by the words of a verb.
 struct ChosenObject {
     kube::ResourceType type;
     std::string shown;       ///< "pytorchjob.kubeflow.org/digits"
@@ -39,10 +39,10 @@ struct ChosenObject {
     std::string name;
 };
 
-/// Those of one query. One that is named is not asked for, and need not be there.
+/// The objects of one query. One that is named is not looked up, and need not exist.
 Task<Result<std::vector<ChosenObject>>> chosen_by(Connection& connection, ObjectQuery query);
 
-/// The text of a field selector that also chooses one name.
+/// The text of a field selector that also selects one name.
 std::string with_name(const std::string& field_selector, const std::string& name);
 
 }  // namespace muster::cli

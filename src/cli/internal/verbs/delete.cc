@@ -88,7 +88,7 @@ Result<std::vector<ChosenObject>> doomed_of_files(const DeleteOptions& options,
     return doomed;
 }
 
-/// All that the words and selectors choose.
+/// All objects that the words and selectors choose.
 Task<Result<std::vector<ChosenObject>>> doomed_of_words(Connection& connection,
                                                         const DeleteOptions& options,
                                                         const ResourceCatalog& catalog) {
@@ -104,7 +104,7 @@ Task<Result<std::vector<ChosenObject>>> doomed_of_words(Connection& connection,
             co_return Error(Code::kInvalid,
                             fmt::format("which {}? Give names, a selector (-l), or --all",
                                         query.resource->type.plural));
-        // A kind of a category that can't be deleted is not meant.
+        // Kinds of a category that can't be deleted are left out.
         if (!named && !query.resource->can("delete")) continue;
         CO_TRY(std::vector<ChosenObject> found, co_await chosen_by(connection, query));
         std::ranges::move(found, std::back_inserter(doomed));
@@ -112,7 +112,7 @@ Task<Result<std::vector<ChosenObject>>> doomed_of_words(Connection& connection,
     co_return doomed;
 }
 
-/// The uid of an object as it is now; "" when there is none.
+/// The present uid of an object; "" if there is none.
 Task<Result<std::string>> uid_now(Connection& connection, const ChosenObject& doomed) {
     auto object = co_await connection.client().get(doomed.type, doomed.namespace_, doomed.name);
     if (!object && object.error().code() == Code::kNotFound) co_return std::string();

@@ -23,8 +23,8 @@ namespace muster::operators {
 
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
-/// Which job a pod or a service belongs to: its controller reference, or the job that its labels
-/// name when it has no controller; the uid is empty then.
+/// The job that a pod or a service belongs to: from its controller reference, or, if it has no
+/// controller, from its labels; then the uid is empty.
 struct OwnerId {
     const jobs::JobKind* kind = nullptr;
     std::string name;

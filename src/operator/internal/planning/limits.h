@@ -40,13 +40,12 @@ std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now
 /// Messages of the Failed condition.
 std::string backoff_message(std::string_view job_name);
 std::string deadline_message(std::string_view job_name);
-/// True when a limit ended the job: then what still runs is stopped. The message of the condition
-/// tells it, as nothing else of a job does. Its reason is upstream's, and the same for every
-/// failure. Counts and times don't tell: a replica that failed for good goes before a limit that
-/// was reached with it, a restart that was one too many is not counted, and the limits of a job
-/// that has ended can still be edited. Upstream has no field for it, and a field or an annotation
-/// of ours would be missing on jobs that it ended. The texts above are upstream's too, and once a
-/// job has failed its condition does not change.
+/// Whether a limit ended the job; then everything that still runs is stopped. Only the message of
+/// the condition tells: its reason is upstream's, the same for every failure; counts and times are
+/// ambiguous (a replica that failed for good takes precedence over a limit that was reached with it,
+/// and the limits of a job that has ended can still be edited); and a field or an annotation of ours
+/// would be missing on jobs that upstream ended. The texts above are upstream's too, and the
+/// condition of a failed job does not change.
 bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name);
 
 }  // namespace muster::operators
