@@ -1,12 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "base/time/clock.h"
 #include "job_protocol/failure.h"
 #include "job_protocol/job_record.h"
 #include "job_protocol/node_check.h"
@@ -78,8 +78,8 @@ struct Directive {
 
     std::uint64_t epoch = 0;  ///< of the master that says so; who has heard a newer one refuses it
     What what;
-    std::string why = {};  ///< workers of another world stop
-    Duration grace = {};   ///< that they have for it
+    std::string why = {};                  ///< workers of another world stop
+    std::chrono::milliseconds grace = {};  ///< that they have for it
     /// To who may host the master after this one: what it goes on with. Another for each version.
     std::shared_ptr<const JobRecord> record = {};
 

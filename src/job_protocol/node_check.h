@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct Check {
     std::vector<CheckPeer> dials = {};
     bool thorough = false;    ///< links are measured for longer
     std::string secret = {};  ///< by which the agents of one check know each other
-    Duration limit = std::chrono::seconds(10);  ///< what is not known by then is reported as that
+    std::chrono::milliseconds limit =
+        std::chrono::seconds(10);  ///< what is not known by then is reported as that
 
     friend bool operator==(const Check&, const Check&) = default;
 };

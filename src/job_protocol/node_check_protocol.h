@@ -6,7 +6,7 @@
 
 namespace muster::job_protocol {
 
-// To and from the wire. Figures that can't be (below zero, or no numbers) count as zero, and so as
+// To and from the wire. Figures that can't be (below zero, or no numbers) count as 0, and so as
 // a link or a node that is as slow as can be.
 
 job::Check to_wire(const Check& check);

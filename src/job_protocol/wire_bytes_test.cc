@@ -132,6 +132,11 @@ TEST(WireBytes, KvAnswers) {
     expect_bytes(KvAnswer{.value = "v", .number = -1, .yes = true}, "0a017610011801");
 }
 
+TEST(WireBytes, MasterClaims) {
+    expect_bytes(MasterClaim{.epoch = 5, .nodes = 3}, "080510031801");
+    expect_bytes(MasterClaim{.settled = false}, "");
+}
+
 TEST(WireBytes, NamesOfFailures) {
     const std::pair<FailureKind, std::string_view> names[] = {
         {FailureKind::kWorkerExited, "worker-exited"},

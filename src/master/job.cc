@@ -508,7 +508,10 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
     const Agent* const found = agents_.find(incarnation);
     if (found == nullptr) return std::nullopt;
     const Agent& agent = *found;
-    Directive order{.epoch = epoch(), .what = Wait{}, .why = why_, .grace = grace_};
+    Directive order{.epoch = epoch(),
+                    .what = Wait{},
+                    .why = why_,
+                    .grace = std::chrono::duration_cast<std::chrono::milliseconds>(grace_)};
     if (agent.hello.can_host_master) order.record = record_.shared();
     if (agent.refused) {
         order.what = *agent.refused;

@@ -106,7 +106,7 @@ void Master::State::serve() {
                [this](const rpc::PeerPtr& peer, const job::Report& told) {
                    return take_leave(take(peer, told));
                });
-    rpc::serve(server, kMasterClaim,
+    rpc::serve(server, job_protocol::kMasterClaim,
                [this](rpc::PeerPtr, job::MasterClaim other) -> Task<Result<job::MasterClaim>> {
                    return meet(std::move(other));
                });
@@ -173,7 +173,7 @@ MasterClaim Master::State::claim() const {
 
 Task<Result<job::MasterClaim>> Master::State::meet(job::MasterClaim other) {
     const MasterClaim own = claim();
-    met(from_wire(other));
+    met(job_protocol::from_wire(other));
     co_return to_wire(own);
 }
 

@@ -3,20 +3,10 @@
 #include <utility>
 
 #include "base/async/then_stop.h"
+#include "job_protocol/protocol.h"
+#include "rpc/method.h"
 
 namespace muster::master {
-
-job::MasterClaim to_wire(const MasterClaim& claim) {
-    job::MasterClaim out;
-    out.set_epoch(claim.epoch);
-    out.set_nodes(claim.nodes);
-    out.set_settled(claim.settled);
-    return out;
-}
-
-MasterClaim from_wire(const job::MasterClaim& claim) {
-    return {.epoch = claim.epoch(), .nodes = claim.nodes(), .settled = claim.settled()};
-}
 
 void MasterProbe::start(TaskGroup& tasks, const std::vector<rpc::Client::Connect>& others) {
     for (const rpc::Client::Connect& other : others)
@@ -40,10 +30,10 @@ Task<void> MasterProbe::ask(asio::any_io_executor executor, rpc::Client::Connect
 Task<void> MasterProbe::ask_once(rpc::Client& client) {
     // Not earlier: if this is cancelled on the way here, nothing must have been started.
     client.start();
-    const auto answer =
-        co_await rpc::call(client, kMasterClaim, to_wire(master_.claim()), options_.every);
+    const auto answer = co_await rpc::call(client, job_protocol::kMasterClaim,
+                                           to_wire(master_.claim()), options_.every);
     // Usually there is no other master, and that is fine.
-    if (answer) master_.met(from_wire(*answer));
+    if (answer) master_.met(job_protocol::from_wire(*answer));
 }
 
 }  // namespace muster::master

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <muster/split_brain.pb.h>
-
 #include <string>
 #include <vector>
 
@@ -10,17 +8,9 @@
 #include "base/rng.h"
 #include "base/time/clock.h"
 #include "master/master.h"
-#include "master/split_brain.h"
 #include "rpc/client.h"
-#include "rpc/method.h"
 
 namespace muster::master {
-
-inline constexpr rpc::Call<job::MasterClaim, job::MasterClaim> kMasterClaim{"rival",
-                                                                            rpc::Repeat::kFreely};
-
-job::MasterClaim to_wire(const MasterClaim& claim);
-MasterClaim from_wire(const job::MasterClaim& claim);
 
 /// Repeatedly asks every other place where a master of the job could run, and tells our own master
 /// what it finds. The same call tells the other master about ours.

@@ -2,16 +2,9 @@
 
 #include <cstdint>
 
+#include "master/service/vocabulary.h"
+
 namespace muster::master {
-
-/// What a master tells another master of the same job about itself.
-struct MasterClaim {
-    std::uint64_t epoch = 0;
-    int nodes = 0;        ///< of its world; 0: it has no world
-    bool settled = true;  ///< it knows its agents, and the job has not ended
-
-    friend bool operator==(const MasterClaim&, const MasterClaim&) = default;
-};
 
 enum class Stance : std::uint8_t {
     kGoOn,

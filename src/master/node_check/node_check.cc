@@ -94,7 +94,8 @@ Check& NodeCheck::order(std::size_t node, int round) {
                             .compute = !state.figures,
                             .thorough = options_.thorough,
                             .secret = options_.secret,
-                            .limit = options_.round_limit * 3 / 4};
+                            .limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                options_.round_limit * 3 / 4)};
     return *state.order;
 }
 

@@ -6,6 +6,7 @@
 #include "job_protocol/failure_budget.h"
 #include "job_protocol/job_record.h"
 #include "job_protocol/kv_requests.h"
+#include "job_protocol/master_claim.h"
 #include "job_protocol/node_check.h"
 #include "job_protocol/world.h"
 
@@ -44,6 +45,7 @@ using job_protocol::KvAnswer;
 using job_protocol::KvRequest;
 using job_protocol::KvSpace;
 using job_protocol::LinkFigures;
+using job_protocol::MasterClaim;
 using job_protocol::Member;
 using job_protocol::PolicyOptions;
 using job_protocol::Report;
