@@ -10,7 +10,7 @@
 #include "elastic_bench.h"
 #include "master/file_records.h"
 #include "master/master.h"
-#include "muster_run/hosted_master.h"
+#include "muster_run/hosting/hosted_master.h"
 #include "net/tcp.h"
 
 namespace muster::elastic {

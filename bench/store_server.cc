@@ -13,7 +13,7 @@
 
 #include "base/async/task_group.h"
 #include "base/time/real_clock.h"
-#include "muster_run/node_store.h"
+#include "muster_run/node/node_store.h"
 
 using namespace muster;
 

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "launch/plan.h"
-#include "muster_run/node_facts.h"
+#include "muster_run/node/node_facts.h"
 #include "muster_run/session.h"
 
 namespace muster::run {

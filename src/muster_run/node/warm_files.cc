@@ -1,4 +1,4 @@
-#include "muster_run/warm_files.h"
+#include "muster_run/node/warm_files.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "muster_run/hook.h"
+#include "muster_run/node/hook.h"
 
 #include <fmt/format.h>
 

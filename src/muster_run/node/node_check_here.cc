@@ -1,4 +1,4 @@
-#include "muster_run/node_check_here.h"
+#include "muster_run/node/node_check_here.h"
 
 #include <optional>
 #include <string>

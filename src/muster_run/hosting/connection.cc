@@ -1,4 +1,4 @@
-#include "muster_run/connection.h"
+#include "muster_run/hosting/connection.h"
 
 #include <fmt/format.h>
 

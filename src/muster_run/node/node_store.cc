@@ -1,4 +1,4 @@
-#include "muster_run/node_store.h"
+#include "muster_run/node/node_store.h"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/system/error_code.hpp>

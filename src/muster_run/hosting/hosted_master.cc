@@ -1,4 +1,4 @@
-#include "muster_run/hosted_master.h"
+#include "muster_run/hosting/hosted_master.h"
 
 #include <algorithm>
 #include <chrono>

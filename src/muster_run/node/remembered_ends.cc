@@ -1,4 +1,4 @@
-#include "muster_run/remembered_ends.h"
+#include "muster_run/node/remembered_ends.h"
 
 #include <utility>
 

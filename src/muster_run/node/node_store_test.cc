@@ -1,4 +1,4 @@
-#include "muster_run/node_store.h"
+#include "muster_run/node/node_store.h"
 
 #include <gtest/gtest.h>
 

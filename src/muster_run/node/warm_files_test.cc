@@ -1,4 +1,4 @@
-#include "muster_run/warm_files.h"
+#include "muster_run/node/warm_files.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "muster_run/node_facts.h"
+#include "muster_run/node/node_facts.h"
 
 #include <gtest/gtest.h>
 
