@@ -46,7 +46,7 @@ Result<void> WorkerState::ordered(Directive order) {
 
 void WorkerState::connected(bool connected, std::string trouble, Instant now) {
     const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
-    if (connected_ && !connected && (had_world_ || (wait != nullptr && wait->spare)))
+    if (connected_ && !connected && (had_world_ || (wait != nullptr && wait->standby)))
         idle_since_ = now;
     connected_ = connected;
     trouble_ = std::move(trouble);
@@ -261,7 +261,7 @@ Instant WorkerState::give_up_at() const {
     if (phase_ != Phase::kNone || again_) return Instant::max();
     if ((run() != nullptr || check() != nullptr) && connected_) return Instant::max();
     const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
-    if (connected_ && ((wait != nullptr && wait->spare) || had_world_)) return Instant::max();
+    if (connected_ && ((wait != nullptr && wait->standby) || had_world_)) return Instant::max();
     return idle_since_ + options_.join_timeout;
 }
 

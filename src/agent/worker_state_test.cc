@@ -316,9 +316,9 @@ TEST(WorkerState, GivesUpWhenNoWorldComes) {
     EXPECT_THAT(alone.next(), HasSubstr("the job's master can't be reached: nobody listens"));
 }
 
-TEST(WorkerState, ASpareWaitsAsLongAsItTakes) {
+TEST(WorkerState, AStandbyNodeWaitsAsLongAsItTakes) {
     Story story;
-    story.order(job_protocol::Wait{.spare = true});
+    story.order(job_protocol::Wait{.standby = true});
     story.now += 1000h;
     EXPECT_EQ(story.next(), "-");
     story.away();

@@ -49,7 +49,7 @@ struct Hello {
 
 /// Nothing is to run.
 struct Wait {
-    bool spare = false;     ///< others run; it takes a place that becomes free
+    bool standby = false;   ///< others run; it takes a place that becomes free
     std::string text = {};  ///< whom it waits for
 
     friend bool operator==(const Wait&, const Wait&) = default;

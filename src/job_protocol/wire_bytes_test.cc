@@ -46,7 +46,7 @@ void expect_bytes(const Value& value, std::string_view bytes) {
 constexpr WallTime kWhen(std::chrono::seconds(1'700'000'000));
 
 TEST(WireBytes, Directives) {
-    expect_bytes(Directive{.epoch = 5, .what = Wait{.spare = true, .text = "for b"}},
+    expect_bytes(Directive{.epoch = 5, .what = Wait{.standby = true, .text = "for b"}},
                  "0805120908011205666f722062");
     expect_bytes(Directive{.epoch = 5,
                            .what = Stop{.generation = {.epoch = 5, .number = 9}},

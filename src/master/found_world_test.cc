@@ -78,16 +78,16 @@ TEST(FoundWorld, AWorldIsFoundThatItsMembersBeginOnlyNow) {
 }
 
 TEST(FoundWorld, AMemberKeepsTheSlotThatItTookFromWhoWasGivenIt) {
-    World old = world_of({"spare", "b"}, 7);
+    World old = world_of({"standby", "b"}, 7);
     for (const bool comes_first : {false, true}) {
         Nodes nodes(limits(2, 2), true, 2);
         if (comes_first) nodes.join("a", 0);
-        nodes.join("spare", 5, old);
+        nodes.join("standby", 5, old);
         if (!comes_first) nodes.join("a", 0);
         EXPECT_EQ(nodes.look(1s), "-");
         nodes.join("b", 1, as_told_to(old, 1));
-        EXPECT_EQ(nodes.look(), "7: spare0 b1");
-        EXPECT_EQ(nodes.members.slot_of("a"), 2) << "a spare";
+        EXPECT_EQ(nodes.look(), "7: standby0 b1");
+        EXPECT_EQ(nodes.members.slot_of("a"), 2) << "a standby node";
     }
 }
 
@@ -140,7 +140,7 @@ TEST(FoundWorld, AWorldThatAMemberHasStoppedWaitsForThoseOfTheNext) {
 TEST(FoundWorld, NewcomersDoNotTakeThePlacesOfThoseWhoComeBackToANewMaster) {
     Nodes nodes(limits(2, 3), true, 2);
     const World old = world_of({"a", "b"}, 7);
-    EXPECT_EQ(nodes.join("x"), "3") << "a spare";
+    EXPECT_EQ(nodes.join("x"), "3") << "a standby node";
     nodes.join("b", 1, as_told_to(old, 1));
     EXPECT_EQ(nodes.look(), "-");
     nodes.join("a", 0, old);
@@ -148,9 +148,9 @@ TEST(FoundWorld, NewcomersDoNotTakeThePlacesOfThoseWhoComeBackToANewMaster) {
     EXPECT_EQ(nodes.look(), "8: a0 b1 x2") << "there is room for it";
 }
 
-TEST(FoundWorld, SparesWhoAreTheFirstToComeToANewMasterDoNotEndTheWorld) {
+TEST(FoundWorld, StandbyNodesThatAreTheFirstToComeToANewMasterDoNotEndTheWorld) {
     Nodes nodes(limits(1, 1), true, 2);
-    nodes.join("spare");
+    nodes.join("standby");
     EXPECT_EQ(nodes.look(1s), "-");
     nodes.join("a", {}, world_of({"a"}, 7));
     EXPECT_EQ(nodes.look(), "7: a0");
@@ -211,7 +211,7 @@ TEST(FoundWorld, AFoundWorldDoesNotGrowEitherWhenGrowthWaits) {
 TEST(FoundWorld, WithNothingFoundANewMasterBeginsAnew) {
     Nodes nodes(limits(2, 2), true, 2);
     nodes.join_all({"a", "b"});
-    EXPECT_EQ(nodes.look(), "-") << "these may be spares, and the members not back yet";
+    EXPECT_EQ(nodes.look(), "-") << "these may be standby nodes, and the members not back yet";
     EXPECT_EQ(nodes.members.wake_at(), nodes.now + 2s);
     EXPECT_EQ(nodes.look(2s), "1: a0 b1") << "all are there and none holds a world";
     Nodes few(limits(1, 2), true, 2);

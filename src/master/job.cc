@@ -539,7 +539,7 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
     } else if (auto what = services_.directive_for(incarnation)) {
         order.what = *std::move(what);
     } else if (members_.world() != nullptr) {
-        order.what = Wait{.spare = true, .text = "the world is running; this node is a spare"};
+        order.what = Wait{.standby = true, .text = "the world is running; this node stands by"};
     } else {
         const std::string held = services_.why_it_waits();
         order.what = Wait{.text = held.empty() ? waiting_ : held};

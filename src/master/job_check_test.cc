@@ -66,7 +66,7 @@ class Story {
         if (const auto* check = std::get_if<Check>(&order->what))
             return fmt::format("check {}", check->round);
         if (const auto* wait = std::get_if<Wait>(&order->what))
-            return wait->spare ? "spare" : "wait";
+            return wait->standby ? "standby" : "wait";
         if (const auto* run = std::get_if<Run>(&order->what))
             return fmt::format("run {} of {}", run->world.own_rank, run->world.nodes);
         const auto* verdict = std::get_if<Verdict>(&order->what);
@@ -124,7 +124,7 @@ TEST(JobCheck, IsMadeOnceAndNotOfThoseWhoComeLater) {
     EXPECT_EQ(story.orders({"a"}), "run 0 of 1") << "and no check before it";
 }
 
-TEST(JobCheck, ASpareTakesThePlaceOfAFaultyNode) {
+TEST(JobCheck, AStandbyNodeTakesThePlaceOfAFaultyNode) {
     Story story(2, 2);
     story.join("a");
     story.join("b");

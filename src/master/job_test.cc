@@ -76,12 +76,12 @@ class Story {
                 .exit_code = 1,
                 .error = std::move(error)};
     }
-    /// "run 2", "stop 1", "wait", "spare", "succeeded", "failed", "excluded", "-".
+    /// "run 2", "stop 1", "wait", "standby", "succeeded", "failed", "excluded", "-".
     std::string order(const std::string& name) {
         const auto order = job.directive_for(name);
         if (!order) return "-";
         if (const auto* wait = std::get_if<Wait>(&order->what))
-            return wait->spare ? "spare" : "wait";
+            return wait->standby ? "standby" : "wait";
         if (const auto* run = std::get_if<Run>(&order->what))
             return fmt::format("run {}", run->world.generation.number);
         if (const auto* stop = std::get_if<Stop>(&order->what))
@@ -223,11 +223,11 @@ TEST(Job, ANodeThatLeavesCostsNothing) {
     EXPECT_TRUE(story.job.record().incidents.empty());
 }
 
-TEST(Job, ASpareTakesThePlaceAndTheOthersKeepTheirs) {
+TEST(Job, AStandbyNodeTakesThePlaceAndTheOthersKeepTheirs) {
     Story story(2, 2);
     story.begin({"a", "b"});
     story.join("c");
-    EXPECT_EQ(story.orders({"a", "b", "c"}), "run 1, run 1, spare");
+    EXPECT_EQ(story.orders({"a", "b", "c"}), "run 1, run 1, standby");
     story.broke("a");
     story.look(100ms);
     EXPECT_EQ(story.orders({"b", "c"}), "stop 1, run 2");
@@ -244,7 +244,7 @@ TEST(Job, SucceedsWhenAllAreDone) {
     report.done = true;
     story.report("a", report);
     story.join("c");
-    EXPECT_EQ(story.orders({"a", "b", "c"}), "run 1, run 1, spare") << "it comes too late";
+    EXPECT_EQ(story.orders({"a", "b", "c"}), "run 1, run 1, standby") << "it comes too late";
     story.broke("a");
     story.look(1s);
     EXPECT_EQ(story.order("b"), "run 1") << "who is done is not missed";
@@ -335,21 +335,21 @@ TEST(Job, WhoWasLostAndBeganAnewAloneWaitsForThoseWhoRunInItsPlace) {
     Story first(1, 1, 5);
     first.begin({"a"});
     Report cut_off = first.runs("a");
-    first.join("spare");
+    first.join("standby");
     first.broke("a");
     first.look(1s);
-    EXPECT_EQ(first.order("spare"), "run 2");
+    EXPECT_EQ(first.order("standby"), "run 2");
     JobRecord record = first.job.record();
     record.epoch = 2;
-    cut_off.evidence = {first.died("spare")};
+    cut_off.evidence = {first.died("standby")};
     cut_off.evidence[0].generation = cut_off.holds->generation;
     cut_off.evidence[0].restarts = 0;
     cut_off.holds->restarts = 1;
     Story second(1, 1, 5, record);
     second.join("a", cut_off);
     EXPECT_EQ(second.order("a"), "-") << "it was lost";
-    second.join("spare", first.runs("spare"));
-    EXPECT_EQ(second.order("spare"), "run 2");
+    second.join("standby", first.runs("standby"));
+    EXPECT_EQ(second.order("standby"), "run 2");
 }
 
 TEST(Job, ANewMasterTellsTheEndOfTheOldOne) {
@@ -407,7 +407,7 @@ TEST(Job, ASlotHasOneAgent) {
     EXPECT_EQ(story.orders({"a", "a2"}), "-, wait");
 }
 
-TEST(Job, WhoComesBackToASlotThatAReplacementHasIsASpare) {
+TEST(Job, WhoComesBackToASlotThatAReplacementHasIsAStandbyNode) {
     Story story(1, 1);
     story.join("a", {}, 0);
     story.join("b");
@@ -417,16 +417,16 @@ TEST(Job, WhoComesBackToASlotThatAReplacementHasIsASpare) {
     EXPECT_EQ(story.held("b").own().slot, 0);
     story.join("a2", {}, 0);
     story.look(1h);
-    EXPECT_EQ(story.order("a2"), "spare");
+    EXPECT_EQ(story.order("a2"), "standby");
 }
 
-TEST(Job, WhoComesBackWhileASpareTakesItsSlotIsASpareAsWell) {
+TEST(Job, WhoComesBackWhileAStandbyNodeTakesItsSlotIsAStandbyNodeAsWell) {
     Story story(1, 1);
     story.join("a", {}, 0);
     story.join("b");
     story.broke("a");
     story.join("a2", {}, 0);
-    EXPECT_EQ(story.orders({"a2", "b"}), "spare, run 2");
+    EXPECT_EQ(story.orders({"a2", "b"}), "standby, run 2");
     EXPECT_EQ(story.held("b").own().slot, 0);
 }
 

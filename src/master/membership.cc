@@ -64,7 +64,7 @@ Result<Slot> Membership::join(Node node) {
     if (rejoin_until_)
         find(nodes_.at(slot));
     else if (!world_)
-        take_spares();
+        take_standbys();
     return slot;
 }
 
@@ -110,7 +110,7 @@ void Membership::lost(const std::string& incarnation, Instant now) {
     if (member != nullptr && member->incarnation == incarnation)
         end_world(now);
     else if (!rejoin_until_)
-        take_spares();
+        take_standbys();
 }
 
 void Membership::holds(const std::string& incarnation, const std::optional<World>& held,
@@ -136,7 +136,7 @@ void Membership::restart(Instant now) {
 void Membership::end_world(Instant now) {
     world_.reset();
     ended_ = now;
-    take_spares();
+    take_standbys();
 }
 
 std::optional<Slot> Membership::slot_of(const std::string& incarnation) const {
@@ -161,14 +161,14 @@ Slot Membership::free_slot() const {
 }
 
 /// Gives free places to standby nodes.
-void Membership::take_spares() {
+void Membership::take_standbys() {
     for (;;) {
-        const auto spare = nodes_.lower_bound(limits_.max_nodes);
-        if (spare == nodes_.end()) return;
+        const auto standby = nodes_.lower_bound(limits_.max_nodes);
+        if (standby == nodes_.end()) return;
         const Slot slot = free_slot();
-        if (is_spare(slot)) return;
-        const Slot from = spare->first;
-        Node node = std::move(spare->second.node);
+        if (is_standby(slot)) return;
+        const Slot from = standby->first;
+        Node node = std::move(standby->second.node);
         slots_.erase(node.incarnation);
         take(from);
         put(slot, std::move(node));
@@ -192,8 +192,8 @@ int Membership::least() const { return up_to_multiple(limits_.min_nodes, limits_
 
 /// The number of nodes that are not standby nodes.
 int Membership::places() const {
-    const auto spares = std::distance(nodes_.lower_bound(limits_.max_nodes), nodes_.end());
-    return static_cast<int>(nodes_.size()) - static_cast<int>(spares);
+    const auto standbys = std::distance(nodes_.lower_bound(limits_.max_nodes), nodes_.end());
+    return static_cast<int>(nodes_.size()) - static_cast<int>(standbys);
 }
 
 int Membership::usable() const { return down_to_multiple(places(), limits_.node_unit); }
@@ -317,11 +317,11 @@ void Membership::give_places(const std::map<int, Member>& members) {
     if (!members.empty()) remember_last(std::move(newest_));
     put_those([](const Node& node) { return node.slot; });
     for (auto& [slot, held] : all) {
-        Slot spare = limits_.max_nodes;
-        while (nodes_.contains(spare)) ++spare;
-        put(spare, std::move(held.node));
+        Slot standby = limits_.max_nodes;
+        while (nodes_.contains(standby)) ++standby;
+        put(standby, std::move(held.node));
     }
-    take_spares();
+    take_standbys();
 }
 
 bool Membership::may_form(Instant now) {
@@ -341,7 +341,7 @@ bool Membership::may_form(Instant now) {
 std::vector<const Membership::Held*> Membership::chosen() const {
     std::vector<const Held*> chosen;
     for (const auto& [slot, held] : nodes_)
-        if (!is_spare(slot)) chosen.push_back(&held);
+        if (!is_standby(slot)) chosen.push_back(&held);
     std::ranges::sort(chosen, {}, [&](const Held* held) {
         return std::pair(!last_slots_.contains(held->slot), held->slot);
     });

@@ -151,11 +151,11 @@ class Membership {
     };
     enum class Found { kWhole, kBroken, kNotYet };
 
-    bool is_spare(Slot slot) const { return slot >= limits_.max_nodes; }
+    bool is_standby(Slot slot) const { return slot >= limits_.max_nodes; }
     Slot free_slot() const;
     void put(Slot slot, Node node);
     void take(Slot slot);
-    void take_spares();
+    void take_standbys();
     void remember_last(World world);
     int places() const;
     void find(const Held& held);

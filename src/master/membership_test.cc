@@ -113,7 +113,7 @@ TEST(Membership, WhoComesBackIsTakenInAtOnce) {
     EXPECT_EQ(nodes.look(), "3: c0 b1");
 }
 
-TEST(Membership, SparesDisturbNobodyAndTakeThePlaceOfWhatIsLost) {
+TEST(Membership, StandbyNodesDisturbNoOtherAndTakeThePlaceOfWhatIsLost) {
     Nodes nodes(limits(3, 3));
     nodes.join_all({"a", "b", "c"});
     nodes.look();
@@ -127,13 +127,13 @@ TEST(Membership, SparesDisturbNobodyAndTakeThePlaceOfWhatIsLost) {
     EXPECT_EQ(nodes.look(), "= 2: a0 x1 c2");
 }
 
-TEST(Membership, SparesTakePlacesThatBecomeFreeWhileNoWorldIsThere) {
+TEST(Membership, StandbyNodesTakePlacesThatBecomeFreeWhileNoWorldIsThere) {
     Nodes nodes(limits(3, 3));
-    nodes.join_all({"a", "b", "c", "spare"});
+    nodes.join_all({"a", "b", "c", "standby"});
     EXPECT_EQ(nodes.look(), "1: a0 b1 c2");
     nodes.members.restart(nodes.now);
     nodes.lose("b");
-    EXPECT_EQ(nodes.look(), "2: a0 spare1 c2");
+    EXPECT_EQ(nodes.look(), "2: a0 standby1 c2");
 }
 
 TEST(Membership, WorldsHaveWholeUnits) {
@@ -297,7 +297,7 @@ TEST(Membership, GrowthCanWaitForAnotherReason) {
              nodes.members.restart(nodes.now);
          },
          "2: a0 b1 c2 d3"},
-        {"a member is lost, and a spare has its place", limits(2, 2),
+        {"a member is lost, and a standby node has its place", limits(2, 2),
          [](Nodes& nodes) { nodes.lose("b"); }, "2: a0 c1"},
         {"who was lost comes back", limits(1, 4),
          [](Nodes& nodes) {

@@ -94,7 +94,7 @@ MESSAGE(Report, FIELD(holds), FIELD(gave_up), FIELD(store_ready), FIELD(done), F
 MESSAGE_AS(Hello, Join, FIELD(incarnation), FIELD(slot), FIELD(local_size), FIELD(address),
            FIELD(store_port), FIELD(rack), FIELD(name), FIELD(epoch_seen), FIELD(report),
            FIELD(check_port), FIELD(can_host_master));
-MESSAGE(Wait, FIELD(spare), FIELD(text));
+MESSAGE(Wait, FIELD_AS(standby, spare), FIELD(text));
 MESSAGE(Run, FIELD(world), FIELD(most_restarts));
 MESSAGE(Stop, FIELD(generation));
 MESSAGE(Verdict, FIELD(kind), FIELD(text), FIELD(cause));

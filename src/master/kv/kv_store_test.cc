@@ -224,7 +224,7 @@ TEST(KvStore, AnAttemptDoesNotReadWhatTheOneBeforeItStored) {
 TEST(KvStore, TheJobsOwnGoOnOverGenerations) {
     Desk desk;
     const KvSpace of_job{.epoch = 3};
-    EXPECT_EQ(desk.ask(kStranger, SetKey{"port", "1"}, of_job), "0") << "a spare may";
+    EXPECT_EQ(desk.ask(kStranger, SetKey{"port", "1"}, of_job), "0") << "a standby node may";
     EXPECT_EQ(desk.ask(0, GetKey{"port"}), "0") << "they are others than a generation's";
     desk.keys.runs(nullptr, "a node is lost");
     EXPECT_EQ(desk.ask(kStranger, GetKey{"port"}, of_job), "\"1\"");

@@ -105,7 +105,7 @@ class Run {
         for (Node& node : world_.nodes) node.workers.step();
     }
 
-    /// Nodes hold the largest world that may be; which of them, if there are spares, is open.
+    /// Nodes hold the largest world that may be; which of them, if there are standby nodes, is open.
     bool all_run() const {
         int in = 0;
         std::size_t workers = 0;

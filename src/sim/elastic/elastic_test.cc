@@ -103,7 +103,7 @@ TEST_F(Elastic, AProgramThatCantStartEndsTheJob) {
     EXPECT_THAT(node(0).end->text, HasSubstr("could not be started: worker 0: no such program"));
 }
 
-TEST_F(Elastic, ASpareTakesThePlaceOfALostAgent) {
+TEST_F(Elastic, AStandbyNodeTakesThePlaceOfALostAgent) {
     make(job(2, 2), 3);
     until_run(2);
     EXPECT_EQ(node(2).workers.live(), 0u);
