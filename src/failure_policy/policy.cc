@@ -103,11 +103,11 @@ constexpr std::array kRules = {
 std::string_view what_is_done(Action action) {
     switch (action) {
         case Action::kRestart:
-            return "all workers begin anew";
+            return "all workers are restarted";
         case Action::kReplace:
             return "the node is given up, and another takes its place where there is one";
         case Action::kLeave:
-            return "the world goes on without it";
+            return "the world continues without it";
         case Action::kFail:
             return "the job ends";
     }

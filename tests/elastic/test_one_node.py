@@ -29,7 +29,7 @@ def test_a_killed_worker_brings_all_back(job, rank):
     assert agent.wait() == 0, agent.text
     assert {(line["rank"], line["attempt"]) for line in job.lines("done")} == {(0, 1), (1, 1)}
     assert not any(map(alive, others))
-    said = [line for line in agent.text.splitlines() if "begin anew" in line]
+    said = [line for line in agent.text.splitlines() if "are restarted" in line]
     assert len(said) == 1 and "SIGKILL" in said[0] and f"worker {rank}" in said[0] and "1 of 1" in said[0], agent.text
 
 
