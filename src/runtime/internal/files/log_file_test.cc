@@ -1,9 +1,9 @@
 #include "runtime/internal/files/log_file.h"
 
-#include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <fstream>
 
