@@ -90,7 +90,7 @@ def test_growth_that_waits_for_a_failure(job):
         assert agent.wait() == 128 + signal.SIGTERM, agent.text
 
 
-def test_a_spare_takes_the_place_of_a_lost_node(job):
+def test_a_standby_node_takes_the_place_of_a_lost_node(job):
     words, agents = nodes(job, 2, steps=200, size="2")
     job.until(lambda: len(job.lines("step", step=3)) == 2)
     agents.append(job.start(*words, steps=200))

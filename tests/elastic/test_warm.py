@@ -133,7 +133,7 @@ def test_a_module_that_looks_at_its_rank_makes_all_starts_cold_and_that_is_said_
     job.write("ranked.py", "import os\nRANK = os.environ.get('RANK')\n")
     warm = Warm(job, "--warm=torch,ranked", PYTHONPATH=str(job.place))
     warm.steps(0)
-    job.until(lambda: "looks at RANK" in warm.agent.text)
+    job.until(lambda: "reads RANK" in warm.agent.text)
     job.until(lambda: not warm.spares())
     warm.kill(1, 0)
     assert {line["imported"] for line in warm.steps(1)} == {False}

@@ -59,10 +59,6 @@ template <class T, template <class...> class Template>
 inline constexpr bool kIs = false;
 template <class... Arguments, template <class...> class Template>
 inline constexpr bool kIs<Template<Arguments...>, Template> = true;
-template <class T>
-inline constexpr bool kIsDuration = false;
-template <class Rep, class Period>
-inline constexpr bool kIsDuration<std::chrono::duration<Rep, Period>> = true;
 
 /// One value, as its message or its field has it.
 template <class T>
@@ -74,7 +70,7 @@ auto to_wire_form(const T& value) {
         return wire;
     } else if constexpr (std::is_enum_v<T>) {
         return std::string(std::ranges::find(kNames<T>, value, &Name<T>::first)->second);
-    } else if constexpr (kIsDuration<T>) {
+    } else if constexpr (kIs<T, std::chrono::duration>) {
         return static_cast<std::uint64_t>(value.count());
     } else if constexpr (std::same_as<T, WallTime>) {
         return value.time_since_epoch().count();
@@ -92,7 +88,7 @@ T from_wire_form(const Wire& wire) {
     } else if constexpr (std::is_enum_v<T>) {
         const auto found = std::ranges::find(kNames<T>, wire, &Name<T>::second);
         return found == kNames<T>.end() ? kNames<T>.front().first : found->first;
-    } else if constexpr (kIsDuration<T>) {
+    } else if constexpr (kIs<T, std::chrono::duration>) {
         const auto day = static_cast<std::uint64_t>(T(std::chrono::days(1)).count());
         return T(static_cast<typename T::rep>(std::min(wire, day)));
     } else if constexpr (std::same_as<T, WallTime>) {

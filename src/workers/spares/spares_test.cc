@@ -204,7 +204,7 @@ TEST_F(SparesTest, ThereIsNoneThatCouldNeverBeWarm) {
     write("ranked.py", "import os\nRANK = os.environ.get('RANK')\n");
     world.options().spares->modules = {"ranked"};
     start(0, 2);
-    EXPECT_TRUE(world.eventually([&] { return count_logged("looks at RANK") > 0; }, 60s));
+    EXPECT_TRUE(world.eventually([&] { return count_logged("reads RANK") > 0; }, 60s));
     EXPECT_TRUE(world.eventually([&] { return spare_pids(2).empty(); }, 60s));
     stop();
     start(1, 2);
@@ -257,7 +257,7 @@ TEST_F(SparesTest, OneThatIsNoWorkerInTheEndIsNoFailure) {
                  "control.sendall(len(text).to_bytes(4, 'little') + text)\n",
          "no room"},
         {ready + "control.recv(1)\ncontrol.sendall(b'\\2\\0\\0\\0{}')\ntime.sleep(1000)\n",
-         "not understood"},
+         "can't be parsed"},
     };
     for (const auto& [program, reason] : cases) {
         world.options().spares->zygote = write("fake.py", program);

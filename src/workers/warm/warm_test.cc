@@ -134,8 +134,8 @@ TEST(SpareVerdict, KeepsWhatCanBeWarm) {
          kNever,
          "",
          "no modules: l was written under another Python"},
-        {{.warm = true, .reads = {"HOME", "RANK"}}, kNever, "", "looks at RANK"},
-        {{.warm = true, .reads = {"MUSTER_SLOT"}}, kNever, "", "looks at MUSTER_SLOT"},
+        {{.warm = true, .reads = {"HOME", "RANK"}}, kNever, "", "reads RANK"},
+        {{.warm = true, .reads = {"MUSTER_SLOT"}}, kNever, "", "reads MUSTER_SLOT"},
         // The module that could not be imported is left out first.
         {{.warm = false, .why = "w", .module = "a", .reads = {"RANK"}}, kWithout, "a", "w"},
     };
