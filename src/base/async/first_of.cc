@@ -4,10 +4,15 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <exception>
+#include <utility>
 
 namespace muster {
 
-Task<std::size_t> first_of(Task<void> one, Task<void> other) {
+Task<void> first_of(Task<void> one, Task<void> other) {
+    co_await index_of_first(std::move(one), std::move(other));
+}
+
+Task<std::size_t> index_of_first(Task<void> one, Task<void> other) {
     const auto executor = co_await asio::this_coro::executor;
     const auto [order, thrown_by_one, thrown_by_other] =
         co_await asio::experimental::make_parallel_group(
