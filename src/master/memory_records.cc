@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace muster::master {
 namespace {
 
@@ -9,11 +11,13 @@ Error away() { return Error(Code::kUnavailable, "the job's record can't be reach
 
 }  // namespace
 
-Task<Result<JobRecord>> MemoryRecords::claim() {
+Task<Result<JobRecord>> MemoryRecords::claim_from(std::uint64_t first,
+                                                  std::shared_ptr<const JobRecord> known) {
     co_await clock_.sleep_for(time_);
     const Fault fault = faults_ ? faults_() : Fault::kNone;
     if (fault == Fault::kFails) co_return away();
-    ++kept_.epoch;
+    if (known && known->epoch > kept_.epoch) kept_ = *known;
+    kept_.epoch = kept_.epoch == 0 ? first : std::max(kept_.epoch, first) + 1;
     if (fault == Fault::kLost) co_return away();
     co_return kept_;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/time/clock.h"
@@ -21,7 +23,9 @@ class MemoryRecords final : public Records {
 
     MemoryRecords(Clock& clock, Duration time) : clock_(clock), time_(time) {}
 
-    Task<Result<JobRecord>> claim() override;
+    Task<Result<JobRecord>> claim() override { return claim_from(1, {}); }
+    /// As FileRecords with these does it.
+    Task<Result<JobRecord>> claim_from(std::uint64_t first, std::shared_ptr<const JobRecord> known);
     Task<Result<void>> write(JobRecord record) override;
 
     const JobRecord& kept() const { return kept_; }

@@ -22,8 +22,8 @@ Task<void> keep_result(Task<T> task, std::optional<T>& result) {
 template <class T>
 Task<std::optional<T>> within(Clock& clock, Duration time, Task<T> task) {
     std::optional<T> result;
-    const std::size_t first =
-        co_await first_of(internal::keep_result(std::move(task), result), clock.sleep_for(time));
+    const std::size_t first = co_await index_of_first(
+        internal::keep_result(std::move(task), result), clock.sleep_for(time));
     if (first != 0) result.reset();
     co_return result;
 }

@@ -7,6 +7,7 @@
 
 #include "base/async/then_stop.h"
 #include "base/log.h"
+#include "master/file_records.h"
 #include "master/master_probe.h"
 
 namespace muster::run {
@@ -70,27 +71,43 @@ master::MasterOptions master_options(const launch::LaunchPlan& plan, std::string
 
 /// One claim of an epoch, and what follows from it.
 struct HostedMaster::Life {
-    Life(const asio::any_io_executor& executor, Clock& clock, const std::string& record,
-         std::uint64_t first, std::shared_ptr<const job_protocol::JobRecord> known,
-         master::MasterOptions options)
-        : records(record, first, std::move(known)),
-          master(executor, clock, records, std::move(options)),
+    Life(const asio::any_io_executor& executor, Clock& clock,
+         std::unique_ptr<master::Records> its_records, master::MasterOptions options)
+        : records(std::move(its_records)),
+          master(executor, clock, *records, std::move(options)),
           near(std::make_shared<net::MemoryListener>(executor)) {
         master.listen(std::make_unique<SharedListener>(near));
     }
 
-    master::FileRecords records;
+    std::unique_ptr<master::Records> records;
     master::Master master;
     std::shared_ptr<net::MemoryListener> near;  ///< closed when the master has ended
 };
 
+RecordPlace record_in(const std::filesystem::path& job_dir) {
+    const std::filesystem::path record = job_dir / "master.record";
+    return {
+        .open = [record](std::uint64_t first, std::shared_ptr<const job_protocol::JobRecord> known)
+            -> std::unique_ptr<master::Records> {
+            return std::make_unique<master::FileRecords>(record.string(), first, std::move(known));
+        },
+        .forget =
+            [record] {
+                std::error_code error;
+                for (const char* suffix : {"", ".lock"})
+                    std::filesystem::remove(record.string() + suffix, error);
+                if (error)
+                    log::warning("the record of a job that is over stays",
+                                 {{"file", record.string()}, {"error", error.message()}});
+            }};
+}
+
 HostedMaster::HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
-                           const std::filesystem::path& job_dir, master::MasterOptions options,
-                           MasterPlace place)
+                           RecordPlace record, master::MasterOptions options, MasterPlace place)
     : executor_(executor),
       clock_(clock),
       rng_(rng),
-      record_(job_dir / "master.record"),
+      record_(std::move(record)),
       options_(std::move(options)),
       place_(std::move(place)),
       listener_(std::move(place_.listener)),
@@ -108,8 +125,8 @@ void HostedMaster::begin_life(Start start, Heard heard) {
     options.name = rng_.uuid();
     if (options.node_check) options.node_check->secret = rng_.uuid();
     options.job.first_epoch = start == Start::kAsFirst ? epoch : 0;
-    life_ = std::make_unique<Life>(executor_, clock_, record_.string(), epoch,
-                                   std::move(heard.record), std::move(options));
+    life_ = std::make_unique<Life>(executor_, clock_, record_.open(epoch, std::move(heard.record)),
+                                   std::move(options));
     if (listener_) life_->master.listen(std::make_unique<KeptListener>(listener_), place_.tls);
 }
 
@@ -166,13 +183,6 @@ Task<void> HostedMaster::stop() {
     stop_listening();
 }
 
-void HostedMaster::forget_record() {
-    std::error_code error;
-    for (const char* suffix : {"", ".lock"})
-        std::filesystem::remove(record_.string() + suffix, error);
-    if (error)
-        log::warning("the record of a job that is over stays",
-                     {{"file", record_.string()}, {"error", error.message()}});
-}
+const master::Job* HostedMaster::job() const { return life_ ? life_->master.job() : nullptr; }
 
 }  // namespace muster::run

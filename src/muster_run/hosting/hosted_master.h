@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -12,8 +13,8 @@
 #include "base/rng.h"
 #include "base/time/clock.h"
 #include "launch/plan.h"
-#include "master/file_records.h"
 #include "master/master.h"
+#include "master/records.h"
 #include "net/memory_stream.h"
 #include "net/tls/tls.h"
 #include "rpc/client.h"
@@ -33,8 +34,19 @@ struct MasterPlace {
     Duration ask_others_every = std::chrono::seconds(5);
 };
 
-/// A job's master beside an agent, in its process. Owns the master and its records, which lie in
-/// the agent's job directory. When there is another master, one of the two gives way
+/// Where the job's record is kept that a hosted master goes on with, and the next one after it.
+struct RecordPlace {
+    /// The record for one life of a master, as FileRecords has it.
+    std::function<std::unique_ptr<master::Records>(
+        std::uint64_t first, std::shared_ptr<const job_protocol::JobRecord> known)>
+        open;
+    /// Nobody will want it again.
+    std::function<void()> forget;
+};
+/// A file in the agent's job directory.
+RecordPlace record_in(const std::filesystem::path& job_dir);
+
+/// A job's master beside an agent, in its process. Owns the master and its records. When there is another master, one of the two gives way
 /// (master/split_brain.h): this one ends, or has another life with a newer epoch, which takes over
 /// what its agents run. stop(), then destroy. Thread: the loop.
 class HostedMaster {
@@ -51,9 +63,8 @@ class HostedMaster {
         std::shared_ptr<const job_protocol::JobRecord> record = {};
     };
 
-    HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng,
-                 const std::filesystem::path& job_dir, master::MasterOptions options,
-                 MasterPlace place);
+    HostedMaster(const asio::any_io_executor& executor, Clock& clock, Rng& rng, RecordPlace record,
+                 master::MasterOptions options, MasterPlace place);
     ~HostedMaster();
 
     /// Once. `ended` is told why it is no master any more without the job having ended.
@@ -63,12 +74,14 @@ class HostedMaster {
 
     /// It claims its epoch, or serves.
     bool running() const { return running_; }
+    /// Null until an epoch is claimed.
+    const master::Job* job() const;
     /// Returns when the job has ended and its agents know, or the master has.
     Task<void> join() { return tasks_.join(); }
     Task<void> stop();
     /// After stop(): nobody will want it again. Otherwise the next master of the job goes on with
     /// it.
-    void forget_record();
+    void forget_record() { record_.forget(); }
 
   private:
     struct Life;
@@ -81,7 +94,7 @@ class HostedMaster {
     asio::any_io_executor executor_;
     Clock& clock_;
     Rng& rng_;
-    std::filesystem::path record_;
+    RecordPlace record_;
     master::MasterOptions options_;
     MasterPlace place_;
     std::shared_ptr<net::Listener> listener_;  ///< of all lives: who connects between two waits

@@ -52,7 +52,7 @@ class HostedMasterTest : public ::testing::Test, protected RealLoop {
         master::MasterOptions options{.token = "secret", .name = ""};
         options.job.membership.rejoin = Duration::zero();
         side.master = std::make_unique<HostedMaster>(
-            context.get_executor(), clock, rng, root / name, std::move(options),
+            context.get_executor(), clock, rng, record_in(root / name), std::move(options),
             MasterPlace{.listener = std::move(listener),
                         .others = {[&other] { return connect_to(other.master); }},
                         .ask_others_every = 20ms});

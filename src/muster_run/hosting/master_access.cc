@@ -73,7 +73,7 @@ Result<bool> MasterAccess::host(std::optional<std::size_t> endpoint, HostedMaste
         place = *std::move(here);
     }
     hosted_ =
-        std::make_unique<HostedMaster>(executor_, clock_, rng_, job_dir_,
+        std::make_unique<HostedMaster>(executor_, clock_, rng_, record_in(job_dir_),
                                        master_options(plan_, credentials_.token), std::move(place));
     hosted_->start(start, std::move(heard), [](const Error& error) {
         log::warning("this node hosts the job's master no more", {{"why", error.message()}});
