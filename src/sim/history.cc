@@ -88,6 +88,13 @@ void History::note(Instant now, Detail detail, std::string who, std::string what
     if (sink_) sink_({now, detail, std::move(who), std::move(what)});
 }
 
+void History::happened(Instant now, std::string who, std::string what) {
+    hash_ = mix(hash_, static_cast<std::uint64_t>(now.time_since_epoch().count()));
+    hash_ = mix(hash_, who);
+    hash_ = mix(hash_, what);
+    note(now, Detail::kTrace, std::move(who), std::move(what));
+}
+
 void History::tell(Instant now, std::string_view who, const store::StoreChange& change) {
     HistoryLine line{now, Detail::kTrace, std::string(who.empty() ? "api" : who), {}};
     if (change.key.resource == "pods") return tell_pod(std::move(line), change);

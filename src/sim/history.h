@@ -36,8 +36,10 @@ class History {
 
     void change(Instant now, std::string_view who, const store::StoreChange& change);
     void note(Instant now, HistoryLine::Detail detail, std::string who, std::string what);
+    /// Something of which the API is told nothing; the hash knows of it.
+    void happened(Instant now, std::string who, std::string what);
 
-    /// Over every change: time, key, revision, content.
+    /// Over every change: time, key, revision, content; and over all else that happened.
     std::uint64_t hash() const { return hash_; }
     std::uint64_t changes() const { return changes_; }
 

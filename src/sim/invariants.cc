@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/json/serialize.hpp>
 #include <map>
 #include <ranges>
@@ -20,25 +19,6 @@
 namespace muster::sim {
 
 namespace {
-
-constexpr std::array<std::string_view, 16> kNames = {
-    "one-pod",          // one live pod for a replica index of a generation
-    "order",            // a pod waits for those that its type starts after
-    "final",            // a terminal condition and completionTime never change
-    "exclusive",        // Succeeded and Failed, Running and Restarting, Running and finished
-    "completion-time",  // exactly when finished
-    "restarts-fall",    // status.replicaStatuses.*.restarts never goes down
-    "restarts-most",    // and is never more than happened
-    "restarts-least",   // nor, once the job has ended, less than an operator saw
-    "groups",           // a group's pod is followed by one of the next generation
-    "backoff-limit",    // no pod is made again at the limit, and no job succeeds beyond it
-    "deadline",         // fires within a second
-    "ttl",              // deletes once, not early, and at all
-    "ends",             // every job ends or says what it waits for
-    "orphans",          // a job leaves no pod and no service behind
-    "quiet",            // nothing is written when nothing happens
-    "one-leader",       // no write of a deposed leader has an effect after its successor's first
-};
 
 using namespace std::chrono_literals;
 
@@ -132,10 +112,9 @@ std::optional<std::int64_t> most_allowed(const json::value& job) {
 
 }  // namespace
 
-std::span<const std::string_view> invariant_names() { return kNames; }
-
 struct Invariants::State {
-    Invariants& rules;
+    const Clock& clock;
+    Ledger& ledger;
     InvariantHooks hooks;
     std::set<std::string> said;             ///< each rule is broken once by each job
     std::map<std::string, JobLedger> jobs;  ///< by uid
@@ -159,19 +138,19 @@ struct Invariants::State {
         if (who == leader) {
             leader_wrote = true;
         } else if (leader_wrote) {
-            rules.violated(
+            ledger.violated(
                 "one-leader",
                 fmt::format("{} wrote {} {}/{} after {}, which leads now, had begun", who,
                             change.key.resource, change.key.namespace_, change.key.name, leader));
         }
     }
 
-    WallTime now() const { return rules.clock_.wall_now(); }
-    Instant instant() const { return rules.clock_.now(); }
+    WallTime now() const { return clock.wall_now(); }
+    Instant instant() const { return clock.now(); }
 
     void broken(const char* rule, const JobLedger& job, std::string what) {
         if (said.insert(fmt::format("{} {}", rule, job.title)).second)
-            rules.violated(rule, fmt::format("{}: {}", job.title, what));
+            ledger.violated(rule, fmt::format("{}: {}", job.title, what));
     }
 
     // --- jobs
@@ -220,7 +199,7 @@ struct Invariants::State {
         Duration most{};
         Duration sum{};
         for (const auto& [at, by] : calendar_steps | std::views::reverse) {
-            if (rules.clock_.now() - at > hooks.longest_request) break;
+            if (clock.now() - at > hooks.longest_request) break;
             sum -= by;
             most = std::max(most, sum);
         }
@@ -418,20 +397,13 @@ struct Invariants::State {
     }
 };
 
-Invariants::Invariants(const Clock& clock, std::vector<std::string> except, InvariantHooks hooks)
-    : clock_(clock),
-      except_(except.begin(), except.end()),
-      state_(std::make_unique<State>(State{*this, std::move(hooks), {}, {}, {}})) {}
+Invariants::Invariants(const Clock& clock, Ledger& ledger, InvariantHooks hooks)
+    : state_(std::make_unique<State>(State{clock, ledger, std::move(hooks), {}, {}, {}})) {}
 
 Invariants::~Invariants() = default;
 
 void Invariants::calendar_set(Duration by) {
-    state_->calendar_steps.emplace_back(clock_.now(), by);
-}
-
-void Invariants::violated(std::string invariant, std::string what) {
-    if (except_.contains(invariant)) return;
-    violations_.push_back({clock_.now(), std::move(invariant), std::move(what)});
+    state_->calendar_steps.emplace_back(state_->instant(), by);
 }
 
 void Invariants::change(std::string_view who, const store::StoreChange& change) {
@@ -462,8 +434,8 @@ void Invariants::at_end() {
     for (const auto& [key, owner] : state_->dependents) {
         auto job = state_->jobs.find(owner);
         if (owner.empty() || (job != state_->jobs.end() && !job->second.removed)) continue;
-        violated("orphans",
-                 fmt::format("{} {}/{} outlived its job", key.resource, key.namespace_, key.name));
+        state_->ledger.violated("orphans", fmt::format("{} {}/{} outlived its job", key.resource,
+                                                       key.namespace_, key.name));
     }
 }
 

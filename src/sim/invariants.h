@@ -3,25 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/time/clock.h"
+#include "sim/ledger/ledger.h"
 #include "store/store.h"
 
 namespace muster::sim {
-
-struct Violation {
-    Instant at;
-    std::string invariant;  ///< one of invariant_names()
-    std::string what;
-};
-
-/// What can be left out of a scenario, in `except`.
-std::span<const std::string_view> invariant_names();
 
 /// What Invariants asks of the world.
 struct InvariantHooks {
@@ -44,12 +33,13 @@ struct InvariantHooks {
     Duration longest_request{};
 };
 
-/// Watches every committed change and says which broke a rule. Knows what really happened from what
-/// was committed and by whom. The cost of a change is that of its job, not of the world.
-/// Thread: one loop.
+/// Watches every committed change, and tells the ledger which broke a rule. Knows what really
+/// happened from what was committed and by whom. The cost of a change is that of its job, not of
+/// the world. Thread: one loop.
 class Invariants {
   public:
-    Invariants(const Clock& clock, std::vector<std::string> except, InvariantHooks hooks);
+    /// Both outlive this.
+    Invariants(const Clock& clock, Ledger& ledger, InvariantHooks hooks);
     ~Invariants();
 
     /// `who` wrote it: "operator..." are operators, anything else is somebody else.
@@ -60,18 +50,12 @@ class Invariants {
     void deadline_passed(const std::string& uid);
     /// Everything had its time: jobs must have ended, dependents must have gone.
     void at_end();
-    void violated(std::string invariant, std::string what);
-
-    const std::vector<Violation>& violations() const { return violations_; }
 
   private:
     struct Job;
     struct State;
 
-    const Clock& clock_;
-    std::set<std::string> except_;
     std::unique_ptr<State> state_;
-    std::vector<Violation> violations_;
 };
 
 }  // namespace muster::sim

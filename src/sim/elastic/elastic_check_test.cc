@@ -48,7 +48,7 @@ class ElasticCheck : public ::testing::Test, protected SimulatedLoop {
     }
     Node& node(std::size_t at) { return *std::next(world->nodes.begin(), static_cast<long>(at)); }
     void TearDown() override {
-        EXPECT_EQ(world->invariants.broken(), "") << world->invariants.trace();
+        EXPECT_EQ(world->broken(), "") << world->trace();
         world->close();
     }
 
@@ -60,22 +60,22 @@ TEST_F(ElasticCheck, WorkersStartWhenItIsOver) {
     advance(2900ms);
     EXPECT_EQ(world->live_workers(), 0u);
     advance(200ms);
-    EXPECT_TRUE(world->runs(2)) << world->invariants.trace();
+    EXPECT_TRUE(world->runs(2)) << world->trace();
 }
 
 TEST_F(ElasticCheck, AFaultyNodeIsToldWhy) {
     make(2, 3, {{.unreached = "n2"}, {.unreached = "n2"}, {}});
     advance(40s);
-    ASSERT_TRUE(node(2).end) << world->invariants.trace();
+    ASSERT_TRUE(node(2).end) << world->trace();
     EXPECT_EQ(node(2).end->kind, agent::AgentEnd::Kind::kExcluded);
     EXPECT_THAT(node(2).end->text, HasSubstr("failed the check: no link of it works"));
-    EXPECT_TRUE(world->runs(2)) << world->invariants.trace();
+    EXPECT_TRUE(world->runs(2)) << world->trace();
 }
 
 TEST_F(ElasticCheck, TooFewAreLeft) {
     make(2, 2, {{.unreached = "n1"}, {}});
     advance(10s);
-    ASSERT_TRUE(node(0).end) << world->invariants.trace();
+    ASSERT_TRUE(node(0).end) << world->trace();
     EXPECT_EQ(node(0).end->kind, agent::AgentEnd::Kind::kFailed);
     EXPECT_THAT(node(0).end->text, HasSubstr("the node check leaves 1 of at least 2 nodes"));
     EXPECT_EQ(node(1).end->kind, agent::AgentEnd::Kind::kExcluded);
@@ -84,9 +84,9 @@ TEST_F(ElasticCheck, TooFewAreLeft) {
 TEST_F(ElasticCheck, ASlowNodeIsLeftOutWhereThatWasAsked) {
     make(1, 3, {{}, {.flops = 1e8}, {}}, true);
     advance(40s);
-    ASSERT_TRUE(node(1).end) << world->invariants.trace();
+    ASSERT_TRUE(node(1).end) << world->trace();
     EXPECT_THAT(node(1).end->text, HasSubstr("it is slow"));
-    EXPECT_TRUE(world->runs(2)) << world->invariants.trace();
+    EXPECT_TRUE(world->runs(2)) << world->trace();
 }
 
 TEST_F(ElasticCheck, ANodeThatGoesWhileItRuns) {
@@ -94,7 +94,7 @@ TEST_F(ElasticCheck, ANodeThatGoesWhileItRuns) {
     advance(1s);
     world->lose_node(node(1), false);
     advance(40s);
-    EXPECT_TRUE(world->runs(1)) << world->invariants.trace();
+    EXPECT_TRUE(world->runs(1)) << world->trace();
 }
 
 TEST_F(ElasticCheck, AMasterThatDiesWhileItRuns) {
@@ -104,7 +104,7 @@ TEST_F(ElasticCheck, AMasterThatDiesWhileItRuns) {
     advance(1s);
     world->start_master();
     advance(30s);
-    EXPECT_TRUE(world->runs(2)) << world->invariants.trace();
+    EXPECT_TRUE(world->runs(2)) << world->trace();
     EXPECT_EQ(world->invariants.worlds(), 1u);
     world->kill_master();
     world->start_master();

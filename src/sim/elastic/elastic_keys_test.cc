@@ -33,12 +33,12 @@ class ElasticKeys : public ::testing::Test, protected SimulatedLoop {
     }
     void TearDown() override {
         await(tasks.stop());
-        EXPECT_EQ(world->invariants.broken(), "") << world->invariants.trace();
+        EXPECT_EQ(world->broken(), "") << world->trace();
         world->close();
     }
     void until_run(std::size_t workers) {
         for (int i = 0; i < 60'000 && !world->runs(workers); ++i) advance(1ms);
-        ASSERT_TRUE(world->runs(workers)) << world->invariants.trace();
+        ASSERT_TRUE(world->runs(workers)) << world->trace();
     }
     ElasticWorld::Node& node(int at) { return *std::next(world->nodes.begin(), at); }
     agent::KvClient keys(int at) {

@@ -46,11 +46,15 @@ int main(int count, char** given) {
             of_kind[kind] += times;
             faults += times;
         }
-        if (runs == 1) std::fputs(run.trace.c_str(), stdout);
-        if (run.broken.empty()) continue;
+        if (runs == 1)
+            for (const auto& [at, line] : run.lines)
+                std::printf("%10.3f s  %s\n",
+                            std::chrono::duration<double>(at.time_since_epoch()).count(),
+                            line.c_str());
+        if (run.violations.empty()) continue;
         ++broken;
         std::printf("seed %llu: %s\nreplay: elastic_sim %llu 1%s%s\n",
-                    static_cast<unsigned long long>(seed), run.broken.c_str(),
+                    static_cast<unsigned long long>(seed), run.violations.front().what.c_str(),
                     static_cast<unsigned long long>(seed), arguments.size() > 3 ? " " : "",
                     arguments.size() > 3 ? arguments[3] : "");
     }

@@ -47,9 +47,10 @@ class Run {
         if (goes_on()) finish();
         if (is_well()) end();
         ElasticRun run{
-            .broken = world_.invariants.broken(),
-            .trace = world_.invariants.trace(),
+            .violations = world_.ledger.violations(),
+            .lines = world_.lines(),
             .unseed = rng_.next(),
+            .end = loop_.clock.now(),
             .faults = faults_.happened(),
             .worlds = world_.invariants.worlds(),
             .recovery = recovery_,
@@ -89,7 +90,7 @@ class Run {
         return Duration(
             static_cast<Duration::rep>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1)));
     }
-    bool is_well() const { return world_.invariants.broken().empty(); }
+    bool is_well() const { return world_.ledger.violations().empty(); }
     bool goes_on() const { return is_well() && !world_.invariants.end(); }
 
     void disturb(int count) {
@@ -142,6 +143,7 @@ class Run {
         if (!goes_on()) return;
         if (well > from + kBound)
             return world_.invariants.wrong(
+                "recovery",
                 fmt::format("{} workers run after all was mended, and not in one world for long",
                             world_.live_workers()));
         recovery_ = std::max(recovery_, well - from);
@@ -179,11 +181,13 @@ class Run {
         if (!is_well()) return;
         for (const Node& node : world_.nodes)
             if (!node.end)
-                return world_.invariants.wrong(node.name + " does not know of the job's end");
+                return world_.invariants.wrong("recovery",
+                                               node.name + " does not know of the job's end");
         if (!program_fails_ &&
             world_.invariants.end()->kind != job_protocol::Verdict::Kind::kSucceeded)
-            world_.invariants.wrong("the job has not succeeded");
-        if (world_.live_workers() > 0) world_.invariants.wrong("workers outlive their job");
+            world_.invariants.wrong("verdict", "the job has not succeeded");
+        if (world_.live_workers() > 0)
+            world_.invariants.wrong("workers-end", "workers outlive their job");
     }
 
     FaultPlan plan_;

@@ -4,16 +4,20 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/time/clock.h"
+#include "sim/ledger/ledger.h"
 
 namespace muster::sim::elastic {
 
 /// How one random run of a job went.
 struct ElasticRun {
-    std::string broken;  ///< the first that must not happen; empty: nothing
-    std::string trace;
-    std::uint64_t unseed = 0;                     ///< equal runs have equal ones
+    std::vector<Violation> violations;
+    std::vector<std::pair<Instant, std::string>> lines;  ///< what happened
+    std::uint64_t unseed = 0;                            ///< equal runs have equal ones
+    Instant end;
     std::map<std::string_view, int> faults = {};  ///< how many of each kind
     std::size_t worlds = 0;
     Duration recovery = {};  ///< the longest, from the last fault until all ran that can

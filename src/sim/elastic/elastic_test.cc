@@ -32,13 +32,13 @@ class Elastic : public ::testing::Test, protected SimulatedLoop {
         const Instant from = clock.now();
         while (!world->runs(workers) && clock.now() < from + most) advance(1ms);
         EXPECT_TRUE(world->runs(workers)) << world->live_workers() << " of " << workers << "\n"
-                                          << world->invariants.trace();
+                                          << world->trace();
         return clock.now() - from;
     }
     void expect_end(agent::AgentEnd::Kind kind) {
         advance(5s);
         for (const Node& one : world->nodes) {
-            ASSERT_TRUE(one.end) << one.name << "\n" << world->invariants.trace();
+            ASSERT_TRUE(one.end) << one.name << "\n" << world->trace();
             EXPECT_EQ(one.end->kind, kind) << one.end->text;
         }
     }
@@ -48,7 +48,7 @@ class Elastic : public ::testing::Test, protected SimulatedLoop {
     }
     void TearDown() override {
         if (!world) return;
-        EXPECT_EQ(world->invariants.broken(), "") << world->invariants.trace();
+        EXPECT_EQ(world->broken(), "") << world->trace();
         world->close();
     }
 

@@ -17,71 +17,47 @@ struct ElasticWorld::MasterLife {
     TaskGroup tasks;
 };
 
-/// What was asked for is done also when who asked for it is killed before it knows.
-class ElasticWorld::WatchedRecords final : public master::Records {
-  public:
-    WatchedRecords(master::MemoryRecords& kept, Invariants& invariants, TaskGroup& tasks)
-        : kept_(kept), truth_(invariants), tasks_(tasks) {}
-
-    Task<Result<job_protocol::JobRecord>> claim() override {
-        const auto asked = std::make_shared<Asked<job_protocol::JobRecord>>(tasks_.executor());
-        tasks_.spawn("claim", do_it(kept_.claim(), asked));
-        while (!asked->answer) co_await asked->answered.wait();
-        co_return *std::move(asked->answer);
-    }
-    Task<Result<void>> write(job_protocol::JobRecord record) override {
-        const auto asked = std::make_shared<Asked<void>>(tasks_.executor());
-        tasks_.spawn("write", do_it(kept_.write(std::move(record)), asked));
-        while (!asked->answer) co_await asked->answered.wait();
-        co_return *std::move(asked->answer);
-    }
-
-  private:
-    template <class T>
-    struct Asked {
-        explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
-        std::optional<Result<T>> answer;
-        Signal answered;
-    };
-
-    template <class T>
-    Task<void> do_it(Task<Result<T>> work, std::shared_ptr<Asked<T>> asked) {
-        asked->answer = co_await std::move(work);
-        truth_.recorded(kept_.kept());
-        asked->answered.notify_all();
-    }
-
-    master::MemoryRecords& kept_;
-    Invariants& truth_;
-    TaskGroup& tasks_;
-};
-
-ElasticWorld::Node::Node(ElasticWorld& world, std::string its_name, NodeOptions given)
-    : name(std::move(its_name)),
-      options(std::move(given)),
-      workers(world.loop.context.get_executor(), world.loop.clock, world.invariants, name,
-              options.times),
-      link(world.loop.context.get_executor(), world.loop.clock, fault_windows) {}
-
 ElasticWorld::ElasticWorld(SimulatedLoop& its_loop, Options given)
     : loop(its_loop),
       options(std::move(given)),
-      invariants(loop.clock),
+      ledger(
+          loop.clock, {},
+          {.violated = [this](const Violation& one) { write_down("WRONG: " + one.what); },
+           .said = [this](const std::string&, std::string what) { write_down(std::move(what)); }}),
+      invariants(loop.clock, ledger, ""),
       rng(options.seed),
       records(loop.clock, options.record_time),
-      watched_(std::make_unique<WatchedRecords>(records, invariants, tasks_)),
+      watched_(records, invariants, tasks_),
       graves_(loop.context.get_executor()),
       tasks_(loop.context.get_executor()) {
     invariants.of_job(options.job, options.node_check.has_value());
     invariants.of_masters([this] { look_at_masters(); });
 }
 
+void ElasticWorld::write_down(std::string line) {
+    lines_.emplace_back(loop.clock.now(), std::move(line));
+}
+
+std::string ElasticWorld::trace() const {
+    std::string text;
+    for (const auto& [at, line] : lines_)
+        text += fmt::format(
+            "{:>9} ms  {}\n",
+            std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count(),
+            line);
+    return text;
+}
+
+std::string ElasticWorld::broken() const {
+    return ledger.violations().empty() ? "" : ledger.violations().front().what;
+}
+
 ElasticWorld::~ElasticWorld() = default;
 
 ElasticWorld::Node& ElasticWorld::add_node(NodeOptions given) {
-    Node& node = nodes.emplace_back(*this, fmt::format("n{}", nodes.size()), std::move(given));
-    invariants.of_node(node.name, node.fault_windows);
-    return node;
+    return nodes.emplace_back(
+        ElasticNode::Job{loop.context.get_executor(), loop.clock, rng, invariants, graves_},
+        fmt::format("n{}", nodes.size()), std::move(given));
 }
 
 bool ElasticWorld::shares_slot(const Node& node) const {
@@ -101,7 +77,7 @@ void ElasticWorld::start_master() {
     }
     auto life = std::make_shared<MasterLife>(executor);
     life->master = std::make_unique<master::Master>(
-        executor, loop.clock, *watched_,
+        executor, loop.clock, watched_,
         master::MasterOptions{.job = options.job,
                               .node_check = options.node_check,
                               .token = "secret",
@@ -120,7 +96,7 @@ Task<void> ElasticWorld::run_master(std::shared_ptr<MasterLife> life) {
     invariants.say(ended ? "the master ends: " + ended->text
                          : "the master gives up: " + ended.error().message());
     if (ended && ended.value() != invariants.end())
-        invariants.wrong("a master ends as the job has not ended");
+        invariants.wrong("verdict", "a master ends as the job has not ended");
     if (master_ == life) {
         listener_ = nullptr;
         master_.reset();
@@ -191,69 +167,18 @@ void ElasticWorld::heal_records() {
 // ---- agents
 
 void ElasticWorld::start_agent(Node& node) {
-    const auto& executor = loop.context.get_executor();
-    auto life = std::make_shared<Node::Life>(executor, node.workers, loop.clock.now());
-    ++node.lives;
-    node.end.reset();
-    node.fault_windows.back(loop.clock.now());
-    agent::AgentOptions given{.token = "secret",
-                              .incarnation = fmt::format("{}.{}", node.name, node.lives),
-                              .slot = node.options.slot,
-                              .address = node.name,
-                              .store_port = 29500,
-                              .check_port = node.options.check ? 29600 : 0,
-                              .rack = node.options.rack,
-                              .name = node.name};
-    given.workers.local_size = node.options.local_size;
+    agent::AgentOptions given;
+    given.token = "secret";
     given.workers.join_timeout = options.join_timeout;
     given.workers.policy = options.job.policy;
-    agent::AgentOwner owner{.connect = [this, &node] { return node.link.connect(listener_); },
-                            .make_workers =
-                                [](const job_protocol::World&, const job_protocol::Member& own) {
-                                    return std::vector<launch::WorkerStart>(
-                                        static_cast<std::size_t>(own.local_size),
-                                        launch::WorkerStart{.command = {"train"}});
-                                },
-                            .begin_store =
-                                [this, &node](const job_protocol::World& world) {
-                                    invariants.store_began(node.name, world);
-                                },
-                            .check = node.options.check};
-    invariants.say(node.name + ": an agent starts");
-    node.workers.found_again();
-    life->agent = std::make_unique<agent::Agent>(executor, loop.clock, rng, life->workers,
-                                                 std::move(given), std::move(owner));
-    node.agent = life;
-    life->tasks.spawn("agent", run_agent(node, life));
-}
-
-Task<void> ElasticWorld::run_agent(Node& node, std::shared_ptr<Node::Life> life) {
-    agent::AgentEnd end = co_await life->agent->run();
-    invariants.agent_ended(node.name, end);
-    if (node.workers.running()) invariants.wrong(node.name + ": an agent ended before its workers");
-    if ((end.kind == agent::AgentEnd::Kind::kGaveUp &&
-         loop.clock.now() - life->began < options.join_timeout) ||
-        (end.kind == agent::AgentEnd::Kind::kExcluded && !shares_slot(node) && !options.node_check))
-        invariants.wrong(node.name + ": an agent is turned away");
-    node.fault_windows.gone(loop.clock.now());
-    if (node.agent == life) {
-        node.agent.reset();
-        graves_.spawn("bury", bury(life));
-    }
-    node.end = std::move(end);
+    node.start_agent(
+        {.options = std::move(given),
+         .connect = [this, &node] { return node.link.connect(listener_); },
+         .may_be_excluded = [this, &node] { return shares_slot(node) || options.node_check; }});
 }
 
 void ElasticWorld::kill_agent(Node& node) {
-    if (!node.agent) return;
-    invariants.say(node.name + ": the agent is killed");
-    node.fault_windows.gone(loop.clock.now());
-    invariants.store_ended(node.name);
-    node.link.cut();
-    auto life = std::exchange(node.agent, nullptr);
-    life->workers.kill();
-    life->tasks.cancel();
-    graves_.spawn("bury", bury(std::move(life)));
-    tasks_.spawn("shims", end_without_agent(node, node.lives));
+    if (node.kill_agent()) tasks_.spawn("shims", end_without_agent(node, node.lives));
 }
 
 Task<void> ElasticWorld::end_without_agent(Node& node, int life) {
@@ -261,15 +186,7 @@ Task<void> ElasticWorld::end_without_agent(Node& node, int life) {
     if (!node.agent && node.lives == life) node.workers.vanish();
 }
 
-Task<void> ElasticWorld::bury(std::shared_ptr<Node::Life> life) { co_await life->tasks.stop(); }
-
-void ElasticWorld::leave(Node& node) {
-    if (!node.agent) return;
-    invariants.say(node.name + ": the platform takes the node away");
-    invariants.leaves(node.name);
-    node.fault_windows.gone(loop.clock.now());
-    node.agent->agent->leave("the platform takes the node away");
-}
+void ElasticWorld::leave(Node& node) { node.leave("the platform takes the node away"); }
 
 void ElasticWorld::lose_node(Node& node, bool silent) {
     if (!node.has_power) return;

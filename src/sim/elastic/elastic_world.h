@@ -1,21 +1,21 @@
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "agent/agent.h"
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/test_loop.h"
 #include "master/master.h"
 #include "master/memory_records.h"
+#include "sim/elastic/elastic_node.h"
 #include "sim/elastic/invariants.h"
-#include "sim/elastic/simulated_link.h"
-#include "sim/elastic/simulated_workers.h"
+#include "sim/elastic/watched_records.h"
+#include "sim/ledger/ledger.h"
 
 namespace muster::sim::elastic {
 
@@ -32,37 +32,8 @@ class ElasticWorld {
         Duration record_time = std::chrono::milliseconds(1);
         Duration join_timeout = std::chrono::minutes(10);
     };
-    struct NodeOptions {
-        int local_size = 1;
-        std::optional<job_protocol::Slot> slot = {};
-        std::string rack = {};
-        SimulatedWorkers::Times times = {};
-        /// What its node check finds, and when; without it the node takes no part in one.
-        std::function<Task<job_protocol::CheckResult>(job_protocol::Check)> check = {};
-    };
-
-    /// One machine, and the agent that is on it now.
-    struct Node {
-        Node(ElasticWorld& world, std::string its_name, NodeOptions given);
-
-        std::string name;
-        NodeOptions options;
-        FaultWindows fault_windows;
-        SimulatedWorkers workers;
-        SimulatedLink link;
-        struct Life {
-            Life(const asio::any_io_executor& executor, SimulatedWorkers& its_workers, Instant now)
-                : workers(executor, its_workers), tasks(executor), began(now) {}
-            WorkersOfOneLife workers;
-            std::unique_ptr<agent::Agent> agent;
-            TaskGroup tasks;
-            Instant began;
-        };
-        std::shared_ptr<Life> agent;  ///< null: none
-        int lives = 0;
-        std::optional<agent::AgentEnd> end;  ///< of the last agent that ended by itself
-        bool has_power = true;
-    };
+    using NodeOptions = ElasticNode::Options;
+    using Node = ElasticNode;
 
     ElasticWorld(SimulatedLoop& loop, Options options);
     ~ElasticWorld();
@@ -98,9 +69,16 @@ class ElasticWorld {
     std::size_t live_workers() const;
     /// All live workers are of one attempt, and so many.
     bool runs(std::size_t workers) const;
+    /// The first that must not happen; empty: nothing.
+    std::string broken() const;
+    /// What happened, and when.
+    const std::vector<std::pair<Instant, std::string>>& lines() const { return lines_; }
+    /// The same, as text.
+    std::string trace() const;
 
     SimulatedLoop& loop;
     Options options;
+    Ledger ledger;
     Invariants invariants;
     Rng rng;
     master::MemoryRecords records;
@@ -109,19 +87,17 @@ class ElasticWorld {
 
   private:
     struct MasterLife;
-    /// Sees what is written.
-    class WatchedRecords;
 
-    Task<void> run_agent(Node& node, std::shared_ptr<Node::Life> life);
     Task<void> run_master(std::shared_ptr<MasterLife> life);
     void kill(std::shared_ptr<MasterLife> life);
     void look_at_masters();
     bool shares_slot(const Node& node) const;
     Task<void> end_without_agent(Node& node, int life);
-    Task<void> bury(std::shared_ptr<Node::Life> life);
     Task<void> bury(std::shared_ptr<MasterLife> life);
+    void write_down(std::string line);
 
-    std::unique_ptr<WatchedRecords> watched_;
+    std::vector<std::pair<Instant, std::string>> lines_;
+    WatchedRecords watched_;
     net::MemoryListener* listener_ = nullptr;
     std::shared_ptr<MasterLife> master_;
     std::list<std::shared_ptr<MasterLife>> older_;

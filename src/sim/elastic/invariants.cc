@@ -25,25 +25,13 @@ Charge charge_of(FailureKind kind) {
 
 }  // namespace
 
-void Invariants::say(std::string what) {
-    const auto ms =
-        std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now().time_since_epoch());
-    trace_.push_back(fmt::format("{:>9} ms  {}", ms.count(), std::move(what)));
-}
-
-void Invariants::wrong(const std::string& what) {
-    say("WRONG: " + what);
-    if (broken_.empty()) broken_ = what;
-}
-
 std::string Invariants::name(const Generation& generation, int restarts) {
     return fmt::format("({},{})#{}", generation.epoch, generation.number, restarts);
 }
 
-std::string Invariants::trace() const {
-    std::string all;
-    for (const std::string& line : trace_) all += line + "\n";
-    return all;
+bool Invariants::has_ended(Verdict::Kind how) const {
+    return std::ranges::any_of(kept_,
+                               [&](const Kept& kept) { return kept.end && kept.end->kind == how; });
 }
 
 // ---- worlds
@@ -62,27 +50,30 @@ Invariants::Known& Invariants::known(const job_protocol::World& world) {
 void Invariants::look_at_shape(const job_protocol::World& world) {
     const auto& limits = options_.membership;
     if (static_cast<int>(world.members.size()) != world.nodes)
-        return wrong("a store is begun by somebody who does not know all members");
+        return wrong("worlds", "a store is begun by somebody who does not know all members");
     if (world.nodes < limits.min_nodes || world.nodes > limits.max_nodes ||
         world.nodes % limits.node_unit != 0)
-        wrong(fmt::format("{} has {} nodes, where {}:{} by {} may be", name(world), world.nodes,
+        wrong("worlds",
+              fmt::format("{} has {} nodes, where {}:{} by {} may be", name(world), world.nodes,
                           limits.min_nodes, limits.max_nodes, limits.node_unit));
     int ranks = 0;
     std::set<std::string> incarnations;
     std::set<job_protocol::Slot> slots;
     for (const job_protocol::Member& member : world.members) {
-        if (member.first_rank != ranks) wrong("ranks do not follow each other in " + name(world));
+        if (member.first_rank != ranks)
+            wrong("worlds", "ranks do not follow each other in " + name(world));
         ranks += member.local_size;
         incarnations.insert(member.incarnation);
         slots.insert(member.slot);
     }
     if (ranks != world.ranks || incarnations.size() != world.members.size() ||
         slots.size() != world.members.size())
-        wrong("an agent or a slot is in it twice, or its ranks are not counted: " + name(world));
+        wrong("worlds",
+              "an agent or a slot is in it twice, or its ranks are not counted: " + name(world));
     // A node that was cut off, and is its whole world, does not know, and may begin anew alone.
-    if (end_ && newest_at_end_ < world.generation && !worlds_.contains(world.generation) &&
-        !masters_differ_.excuse(clock_.now(), clock_.now()))
-        wrong("there is a new world after the job's end: " + name(world));
+    if (end() && kept_.back().newest_at_end < world.generation &&
+        !worlds_.contains(world.generation) && !masters_differ_.excuse(clock_.now(), clock_.now()))
+        wrong("verdict", "there is a new world after the job's end: " + name(world));
 }
 
 /// A world is made: the one before it was charged, where its end was the program's fault alone and
@@ -96,8 +87,9 @@ void Invariants::look_at_last(const job_protocol::World& world) {
     if (!before.died || before.nodes == 1 || before.nodes < world.nodes ||
         before.masters != masters_ || has_excuse(before))
         return;
-    if (std::ranges::find(charged_, generation, &Incident::generation) == charged_.end())
-        wrong(fmt::format("a worker of the generation ({},{}) died, and nothing was charged",
+    if (!was_charged(generation, std::nullopt))
+        wrong("charges",
+              fmt::format("a worker of the generation ({},{}) died, and nothing was charged",
                           generation.epoch, generation.number));
 }
 
@@ -108,7 +100,8 @@ void Invariants::store_began(const std::string& address, const job_protocol::Wor
     for (const job_protocol::Member& member : world.members) {
         const auto& kept = here.members.try_emplace(member.group_rank, member).first->second;
         if (kept.address != member.address || kept.first_rank != member.first_rank)
-            wrong(fmt::format("two worlds are {}: its rank {} is at {} and at {}", name(world),
+            wrong("worlds",
+                  fmt::format("two worlds are {}: its rank {} is at {} and at {}", name(world),
                               member.group_rank, kept.address, member.address));
     }
     stores_[address] = {world.generation, world.restarts};
@@ -121,25 +114,27 @@ void Invariants::began(const std::string& node, const job_protocol::World& world
     const auto store = stores_.find(world.members.front().address);
     // Without one they find nothing: its agent is gone, and so is the world soon.
     if (store != stores_.end() && store->second < attempt)
-        wrong(fmt::format("{}: workers of {} would find what the world before stored", node,
-                          name(world)));
+        wrong("stores", fmt::format("{}: workers of {} would find what the world before stored",
+                                    node, name(world)));
     Known& here = known(world);
     if (here.nodes != world.nodes || here.ranks != world.ranks)
-        wrong(fmt::format("two worlds are {}", name(world)));
+        wrong("worlds", fmt::format("two worlds are {}", name(world)));
     for (const job_protocol::Member& member : world.members) {
         job_protocol::Member kept =
             here.members.try_emplace(member.group_rank, member).first->second;
         kept.incarnation = member.incarnation;  // A new agent may have taken its workers over.
         if (!(kept == member))
-            wrong(fmt::format("members do not agree on {}: rank {} of {} and of {}", name(world),
+            wrong("worlds",
+                  fmt::format("members do not agree on {}: rank {} of {} and of {}", name(world),
                               member.group_rank, kept.address, member.address));
     }
-    if (world.own().address != node) wrong(node + ": runs as a member that it is not");
+    if (world.own().address != node) wrong("worlds", node + ": runs as a member that it is not");
     for (int i = 0; i < world.own().local_size; ++i) {
         const auto [holder, first] =
             holders_.try_emplace({world.generation, world.own().first_rank + i}, node);
         if (!first)
-            wrong(fmt::format("two hold rank {} of {}: {} and {}", world.own().first_rank + i,
+            wrong("ranks",
+                  fmt::format("two hold rank {} of {}: {} and {}", world.own().first_rank + i,
                               name(world), holder->second, node));
     }
 }
@@ -164,17 +159,41 @@ void Invariants::worker_ended(const std::string& node, const job_protocol::World
 
 // ---- what must have a reason
 
+bool Invariants::was_charged(const Generation& generation, std::optional<int> restarts) const {
+    return std::ranges::any_of(kept_, [&](const Kept& kept) {
+        return std::ranges::any_of(kept.charged, [&](const Incident& incident) {
+            return incident.generation == generation &&
+                   (!restarts || incident.restarts == *restarts);
+        });
+    });
+}
+
+FaultWindows Invariants::way_of_masters() const {
+    FaultWindows way = masters_differ_;
+    for (const FaultWindows* part : master_places_) way.add(*part);
+    return way;
+}
+
+FaultWindows Invariants::way_of(const std::string& node) const {
+    FaultWindows way = way_of_masters();
+    if (const auto found = nodes_.find(node); found != nodes_.end())
+        for (const FaultWindows* part : found->second) way.add(*part);
+    return way;
+}
+
+bool Invariants::has_excuse(const std::string& node, Instant from, Instant now) const {
+    return way_of(node).excuse(from, now);
+}
+
 /// One of its nodes could be taken for lost.
 bool Invariants::has_excuse(const Known& world) const {
     Instant from = records_.since(world.since);
     // Its first node is told first; the world may be older than what that was told of it.
     if (const auto first = world.members.find(0); first != world.members.end())
-        if (const auto node = nodes_.find(first->second.address); node != nodes_.end())
-            from = std::min(from, node->second->since(from));
-    if (masters_differ_.excuse(from, clock_.now())) return true;
+        from = std::min(from, way_of(first->second.address).since(from));
+    if (way_of_masters().excuse(from, clock_.now())) return true;
     return std::ranges::any_of(world.members, [&](const auto& member) {
-        const auto node = nodes_.find(member.second.address);
-        return node != nodes_.end() && node->second->excuse(from, clock_.now());
+        return has_excuse(member.second.address, from, clock_.now());
     });
 }
 
@@ -184,14 +203,15 @@ bool Invariants::was_begun_twice(const job_protocol::World& world) const {
     const auto known = made_.find(world.generation);
     const bool begun_alone =
         world.nodes == 1 && (known == made_.end() || known->second.restarts < world.restarts);
-    return begun_alone && std::ranges::any_of(charged_, [&](const Incident& incident) {
-               return incident.generation == world.generation &&
-                      incident.restarts == world.restarts - 1;
-           });
+    return begun_alone && was_charged(world.generation, world.restarts - 1);
 }
 
 bool Invariants::may_stop(const job_protocol::World& world) {
-    if (end_ || died_.contains({world.generation, world.restarts})) return true;
+    if (died_.contains({world.generation, world.restarts})) return true;
+    if (end() || std::ranges::any_of(kept_, [&](const Kept& kept) {
+            return kept.end && !(kept.newest_at_end < world.generation);
+        }))
+        return true;
     if (std::any_of(made_.upper_bound(world.generation), made_.end(),
                     [&](const auto& made) { return made.second.nodes > world.nodes; }))
         return true;
@@ -208,7 +228,8 @@ void Invariants::stops(const std::string& node, const job_protocol::World& world
                     std::chrono::duration_cast<std::chrono::milliseconds>(grace).count()));
     look_at_masters_();
     if (!may_stop(world))
-        wrong(fmt::format("{}: healthy workers of {} are to stop, and the policy has no reason",
+        wrong("healthy-stop",
+              fmt::format("{}: healthy workers of {} are to stop, and the policy has no reason",
                           node, name(world)));
 }
 
@@ -217,37 +238,38 @@ void Invariants::agent_ended(const std::string& node, const agent::AgentEnd& end
     const bool succeeded = end.kind == agent::AgentEnd::Kind::kSucceeded;
     if (succeeded || end.kind == agent::AgentEnd::Kind::kFailed) {
         const auto kind = succeeded ? Verdict::Kind::kSucceeded : Verdict::Kind::kFailed;
-        if (!end_ || end_->kind != kind)
-            wrong(node + ": an agent ends in a way in which the job has not ended");
+        if (!has_ended(kind))
+            wrong("agent-end", node + ": an agent ends in a way in which the job has not ended");
     } else if (end.kind == agent::AgentEnd::Kind::kLeft && !leaving_.erase(node)) {
-        wrong(node + ": an agent leaves, and nobody wanted it to");
+        wrong("agent-end", node + ": an agent leaves, and nobody wanted it to");
     }
 }
 
 // ---- records
 
-void Invariants::recorded(const job_protocol::JobRecord& record) {
+void Invariants::recorded(const job_protocol::JobRecord& record, std::size_t number) {
     look_at_masters_();
-    look_at_charges(record);
-    if (end_ && record.end != end_) wrong("an end was not final");
-    if (!record.end || end_) return;
-    if (!made_.empty()) newest_at_end_ = made_.rbegin()->first;
-    look_at_end(*record.end);
-    end_ = record.end;
+    Kept& kept = kept_[number];
+    look_at_charges(record, kept);
+    if (kept.end && record.end != kept.end) wrong("verdict", "an end was not final");
+    if (!record.end || kept.end) return;
+    if (!made_.empty()) kept.newest_at_end = made_.rbegin()->first;
+    look_at_end(*record.end, kept);
+    kept.end = record.end;
 }
 
-void Invariants::look_at_charges(const job_protocol::JobRecord& record) {
+void Invariants::look_at_charges(const job_protocol::JobRecord& record, Kept& kept) {
     const auto& now = record.incidents;
-    if (now == charged_) return;
+    if (now == kept.charged) return;
     // Each has a limit and none a window, so that all of them count for ever.
-    if (now.size() < charged_.size() ||
-        !std::ranges::equal(charged_, std::span(now).first(charged_.size())))
-        wrong("a charge was forgotten");
+    if (now.size() < kept.charged.size() ||
+        !std::ranges::equal(kept.charged, std::span(now).first(kept.charged.size())))
+        wrong("charges", "a charge was forgotten");
     std::set<Attempt> attempts;
     for (const Incident& incident : now)
         if (!attempts.emplace(incident.generation, incident.restarts).second)
-            wrong(name(incident.generation, incident.restarts) + " was charged twice");
-    for (std::size_t i = charged_.size(); i < now.size(); ++i) {
+            wrong("charges", name(incident.generation, incident.restarts) + " was charged twice");
+    for (std::size_t i = kept.charged.size(); i < now.size(); ++i) {
         const Incident& incident = now[i];
         say(fmt::format("charged for {}: {}; {}", name(incident.generation, incident.restarts),
                         to_string(incident.charge), incident.error));
@@ -257,29 +279,29 @@ void Invariants::look_at_charges(const job_protocol::JobRecord& record) {
                                   ? world == worlds_.end() || has_excuse(world->second)
                                   : died_.contains({incident.generation, incident.restarts});
         if (!happened)
-            wrong(name(incident.generation, incident.restarts) +
-                  " was charged with what has not happened");
+            wrong("charges", name(incident.generation, incident.restarts) +
+                                 " was charged with what has not happened");
     }
-    charged_ = now;
+    kept.charged = now;
 }
 
-void Invariants::look_at_end(const Verdict& end) {
+void Invariants::look_at_end(const Verdict& end, const Kept& kept) {
     if (end.kind == Verdict::Kind::kSucceeded) {
         if (std::ranges::none_of(done_, [&](const auto& attempt) {
                 return static_cast<int>(attempt.second.size()) ==
                        worlds_.at(attempt.first.first).ranks;
             }))
-            wrong("the job has succeeded, and not all workers of a world were done");
-    } else if (!end.cause || !was_due(*end.cause)) {
-        wrong("the job has failed, and not by what the policy has: " + end.text);
+            wrong("verdict", "the job has succeeded, and not all workers of a world were done");
+    } else if (!end.cause || !was_due(*end.cause, kept)) {
+        wrong("verdict", "the job has failed, and not by what the policy has: " + end.text);
     }
 }
 
 /// It happened, and no try was left or another was of no use.
-bool Invariants::was_due(const job_protocol::FailureReport& cause) const {
+bool Invariants::was_due(const job_protocol::FailureReport& cause, const Kept& kept) const {
     const auto& limit = options_.budgets[static_cast<std::size_t>(charge_of(cause.kind))].incidents;
-    const bool is_spent =
-        limit && std::ranges::count(charged_, charge_of(cause.kind), &Incident::charge) >= *limit;
+    const bool is_spent = limit && std::ranges::count(kept.charged, charge_of(cause.kind),
+                                                      &Incident::charge) >= *limit;
     if (cause.kind == FailureKind::kCheckFailed) return checks_nodes_;
     if (is_of_node(cause.kind)) return is_spent;
     const auto here = died_.find({cause.generation, cause.restarts});

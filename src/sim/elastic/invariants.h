@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,8 @@
 #include "job_protocol/world.h"
 #include "master/job.h"
 #include "master/records.h"
-#include "sim/elastic/fault_windows.h"
+#include "sim/ledger/fault_windows.h"
+#include "sim/ledger/ledger.h"
 #include "workers/workers.h"
 
 namespace muster::sim::elastic {
@@ -35,10 +37,15 @@ class Invariants {
   public:
     using Attempt = std::pair<job_protocol::Generation, int>;
 
-    explicit Invariants(const Clock& clock) : clock_(clock) {}
+    /// Both outlive this. `who` is the job, for people.
+    Invariants(const Clock& clock, Ledger& ledger, std::string who)
+        : clock_(clock), ledger_(ledger), who_(std::move(who)) {}
 
-    void say(std::string what);
-    void wrong(const std::string& what);
+    void say(std::string what) { ledger_.say(who_, std::move(what)); }
+    /// `rule`: one of invariant_names().
+    void wrong(std::string_view rule, std::string what) {
+        ledger_.violated(rule, who_.empty() ? std::move(what) : who_ + ": " + what);
+    }
 
     static std::string name(const job_protocol::Generation& generation, int restarts);
     static std::string name(const job_protocol::World& world) {
@@ -51,9 +58,15 @@ class Invariants {
         options_ = std::move(options);
         checks_nodes_ = checks_nodes;
     }
-    /// `fault_windows` outlives this.
+    /// `fault_windows` outlives this, and may be one of several of this node: its own, its
+    /// machine's.
     void of_node(const std::string& node, const FaultWindows& fault_windows) {
-        nodes_[node] = &fault_windows;
+        nodes_[node].push_back(&fault_windows);
+    }
+    /// A node on which a master may be: what is wrong with the way to it is wrong with the ways of
+    /// all nodes.
+    void of_master_place(const FaultWindows& fault_windows) {
+        master_places_.push_back(&fault_windows);
     }
     /// Calls made() with what each master that is there has now.
     void of_masters(std::function<void()> look) { look_at_masters_ = std::move(look); }
@@ -82,8 +95,13 @@ class Invariants {
         newest = {.nodes = world.nodes, .restarts = std::max(newest.restarts, world.restarts)};
     }
     void master_began() { ++masters_; }
+    /// The job has a record that knows nothing of those before it, which may be lost. Its number.
+    std::size_t new_record() {
+        kept_.emplace_back();
+        return kept_.size() - 1;
+    }
     /// A record was written, or read.
-    void recorded(const job_protocol::JobRecord& record);
+    void recorded(const job_protocol::JobRecord& record, std::size_t number = 0);
     /// The records do not take what they are told, or take long for it.
     FaultWindows& records() { return records_; }
     /// An older master is there beside the newest: some nodes obey the one, some the other.
@@ -92,12 +110,21 @@ class Invariants {
     // ---- what there is to say of it
 
     std::size_t worlds() const { return worlds_.size(); }
-    const std::optional<job_protocol::Verdict>& end() const { return end_; }
-    /// The first that must not happen; empty: nothing.
-    const std::string& broken() const { return broken_; }
-    std::string trace() const;
+    /// By the newest record.
+    const std::optional<job_protocol::Verdict>& end() const { return kept_.back().end; }
+    /// By any of them.
+    bool has_ended(job_protocol::Verdict::Kind how) const;
+    /// Something was wrong with that node, or the way to a master, by which it may be taken for
+    /// lost.
+    bool has_excuse(const std::string& node, Instant from, Instant now) const;
 
   private:
+    /// What a record said when it was written last.
+    struct Kept {
+        std::vector<job_protocol::Incident> charged = {};
+        std::optional<job_protocol::Verdict> end = {};
+        job_protocol::Generation newest_at_end = {};
+    };
     struct Known {
         int nodes = 0;
         int ranks = 0;
@@ -110,22 +137,27 @@ class Invariants {
     Known& known(const job_protocol::World& world);
     void look_at_shape(const job_protocol::World& world);
     void look_at_last(const job_protocol::World& world);
-    void look_at_charges(const job_protocol::JobRecord& record);
-    void look_at_end(const job_protocol::Verdict& end);
-    bool was_due(const job_protocol::FailureReport& cause) const;
+    void look_at_charges(const job_protocol::JobRecord& record, Kept& kept);
+    void look_at_end(const job_protocol::Verdict& end, const Kept& kept);
+    bool was_due(const job_protocol::FailureReport& cause, const Kept& kept) const;
+    bool was_charged(const job_protocol::Generation& generation, std::optional<int> restarts) const;
+    /// From that node to a master.
+    FaultWindows way_of(const std::string& node) const;
+    FaultWindows way_of_masters() const;
     bool has_excuse(const Known& world) const;
     bool was_begun_twice(const job_protocol::World& world) const;
     bool may_stop(const job_protocol::World& world);
 
     const Clock& clock_;
+    Ledger& ledger_;
+    std::string who_;
     master::JobOptions options_;
     bool checks_nodes_ = false;
-    std::map<std::string, const FaultWindows*> nodes_;
+    std::map<std::string, std::vector<const FaultWindows*>> nodes_;
+    std::vector<const FaultWindows*> master_places_;
     std::function<void()> look_at_masters_ = [] {};
     FaultWindows records_;
     FaultWindows masters_differ_;
-    std::vector<std::string> trace_;
-    std::string broken_;
     std::map<job_protocol::Generation, Known> worlds_;
     struct Made {
         int nodes = 0;
@@ -138,9 +170,7 @@ class Invariants {
     std::map<Attempt, std::set<int>> done_;          ///< ranks
     std::set<std::string> leaving_;
     int masters_ = 0;
-    std::vector<job_protocol::Incident> charged_;
-    std::optional<job_protocol::Verdict> end_;
-    job_protocol::Generation newest_at_end_;
+    std::vector<Kept> kept_ = std::vector<Kept>(1);  ///< the records, oldest first
 };
 
 }  // namespace muster::sim::elastic

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -11,7 +12,7 @@
 #include "base/time/clock.h"
 #include "net/byte_stream.h"
 #include "net/memory_stream.h"
-#include "sim/elastic/fault_windows.h"
+#include "sim/ledger/fault_windows.h"
 
 namespace muster::sim::elastic {
 
@@ -20,6 +21,9 @@ namespace muster::sim::elastic {
 /// as with TCP.
 class SimulatedLink {
   public:
+    /// Of a connection to somebody else, which may lead over that one's link.
+    using Onward = std::function<Task<Result<std::unique_ptr<net::ByteStream>>>()>;
+
     SimulatedLink(const asio::any_io_executor& executor, Clock& clock, FaultWindows& fault_windows)
         : executor_(executor),
           clock_(clock),
@@ -41,18 +45,39 @@ class SimulatedLink {
         down_delay_ = down;
         troubles_.late(up > Duration::zero() || down > Duration::zero(), clock_.now());
     }
+    /// The machine that the node is on is cut off, besides what is wrong with the node itself. Who
+    /// says so keeps a record of it.
+    void set_machine_cut_off(bool so) {
+        machine_cut_off_ = so;
+        changed_.notify_all();
+    }
 
     /// The node's end of a new connection.
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(net::MemoryListener*& listener) {
-        co_await clock_.sleep_for(up_delay_ + down_delay_);
-        while (up_stands || down_stands) co_await changed_.wait();
+        co_await opening();
         if (listener == nullptr) co_return Error(Code::kUnavailable, "nobody listens");
         CO_TRY(auto far, listener->connect());
-        auto [near, ours] = net::make_memory_streams(executor_);
-        auto lane = std::make_shared<Lane>(Lane{std::move(ours), std::move(far), listener});
-        lanes_.push_back(lane);
-        tasks_.spawn("up", carry_up(lane));
-        tasks_.spawn("down", carry_down(lane));
+        auto [near, inside] = net::make_memory_streams(executor_);
+        carry({std::move(inside), std::move(far), listener});
+        co_return std::move(near);
+    }
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(Onward onward) {
+        co_await opening();
+        CO_TRY(auto far, co_await onward());
+        auto [near, inside] = net::make_memory_streams(executor_);
+        carry({std::move(inside), std::move(far), nullptr});
+        co_return std::move(near);
+    }
+    /// Somebody else's end of a new connection to what listens on the node, which is asked for when
+    /// the way there is open.
+    Task<Result<std::unique_ptr<net::ByteStream>>> accept(
+        std::function<std::shared_ptr<net::MemoryListener>()> listener) {
+        co_await opening();
+        const auto found = listener();
+        if (!found) co_return Error(Code::kUnavailable, "nobody listens");
+        CO_TRY(auto inside, found->connect());
+        auto [near, outside] = net::make_memory_streams(executor_);
+        carry({std::move(inside), std::move(outside), found.get()});
         co_return std::move(near);
     }
 
@@ -67,8 +92,8 @@ class SimulatedLink {
             const auto lane = weak.lock();
             if (!lane) continue;
             lane->dark = seen != Seen::kByBoth;
-            if (seen != Seen::kByMaster) lane->near->close();
-            if (seen != Seen::kByNode) lane->far->close();
+            if (seen != Seen::kByMaster) lane->inside->close();
+            if (seen != Seen::kByNode) lane->outside->close();
         }
         lanes_.clear();
     }
@@ -106,36 +131,52 @@ class SimulatedLink {
 
   private:
     struct Lane {
-        std::unique_ptr<net::ByteStream> near;
-        std::unique_ptr<net::ByteStream> far;
-        const net::MemoryListener* to;  ///< never followed: whoever listened may be gone
+        std::unique_ptr<net::ByteStream> inside;   ///< towards the node
+        std::unique_ptr<net::ByteStream> outside;  ///< towards everybody else
+        const net::MemoryListener* to;             ///< never followed: whoever listened may be gone
         bool dark = false;
         std::optional<Duration> late = {};
 
         void close() const {
-            near->close();
-            far->close();
+            inside->close();
+            outside->close();
         }
     };
 
+    bool up_waits() const { return up_stands || machine_cut_off_; }
+    bool down_waits() const { return down_stands || machine_cut_off_; }
+
+    Task<void> opening() {
+        co_await clock_.sleep_for(up_delay_ + down_delay_);
+        while (up_waits() || down_waits()) co_await changed_.wait();
+    }
+
+    void carry(Lane made) {
+        auto lane = std::make_shared<Lane>(std::move(made));
+        std::erase_if(lanes_, [](const auto& weak) { return weak.expired(); });
+        lanes_.push_back(lane);
+        tasks_.spawn("up", carry_up(lane));
+        tasks_.spawn("down", carry_down(lane));
+    }
+
     Task<void> end_for_node(std::shared_ptr<Lane> lane) {
         // An error: its side has ended already.
-        (void)co_await lane->near->shut_down_write();
+        (void)co_await lane->inside->shut_down_write();
     }
 
     Task<void> carry_up(std::shared_ptr<Lane> lane) {
         std::array<char, 4096> bytes;
         for (;;) {
-            const auto size = co_await lane->near->read_some(asio::buffer(bytes));
+            const auto size = co_await lane->inside->read_some(asio::buffer(bytes));
             if (up_delay_ > Duration::zero()) co_await clock_.sleep_for(up_delay_);
             if (lane->late) co_await clock_.sleep_for(*lane->late);
-            while (up_stands || lane->dark) co_await changed_.wait();
+            while (up_waits() || lane->dark) co_await changed_.wait();
             if (!size) break;
             if (*size == 0) {
-                if (!co_await lane->far->shut_down_write()) break;
+                if (!co_await lane->outside->shut_down_write()) break;
                 co_return;
             }
-            if (!co_await lane->far->write(asio::buffer(bytes.data(), *size))) break;
+            if (!co_await lane->outside->write(asio::buffer(bytes.data(), *size))) break;
         }
         lane->close();
     }
@@ -143,16 +184,16 @@ class SimulatedLink {
     Task<void> carry_down(std::shared_ptr<Lane> lane) {
         std::array<char, 4096> bytes;
         for (;;) {
-            const auto size = co_await lane->far->read_some(asio::buffer(bytes));
+            const auto size = co_await lane->outside->read_some(asio::buffer(bytes));
             if (down_delay_ > Duration::zero()) co_await clock_.sleep_for(down_delay_);
-            while (down_stands || lane->dark) co_await changed_.wait();
+            while (down_waits() || lane->dark) co_await changed_.wait();
             if (lane->late) co_return;
             if (!size) break;
             if (*size == 0) {
-                if (!co_await lane->near->shut_down_write()) break;
+                if (!co_await lane->inside->shut_down_write()) break;
                 co_return;
             }
-            if (!co_await lane->near->write(asio::buffer(bytes.data(), *size))) break;
+            if (!co_await lane->inside->write(asio::buffer(bytes.data(), *size))) break;
         }
         lane->close();
     }
@@ -162,6 +203,7 @@ class SimulatedLink {
     FaultWindows& troubles_;
     Duration up_delay_ = {};
     Duration down_delay_ = {};
+    bool machine_cut_off_ = false;
     std::list<std::weak_ptr<Lane>> lanes_;
     Signal changed_;
     TaskGroup tasks_;

@@ -40,7 +40,7 @@ class SimulatedWorkers final : public workers::Workers {
 
     Task<Result<void>> start(job_protocol::World world,
                              std::vector<launch::WorkerStart> workers) override {
-        if (set_) truth_.wrong(node_ + ": workers start beside others");
+        if (set_) truth_.wrong("ranks", node_ + ": workers start beside others");
         if (fails_to_start) {
             truth_.not_started(node_, world);
             co_return Error(Code::kNotFound, "worker 0: no such program");

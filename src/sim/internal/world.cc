@@ -68,7 +68,17 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
     : scenario_(scenario),
       seed_(options.seed),
       history_(options.tell),
-      invariants_(clock_, scenario.except,
+      ledger_(clock_, scenario.except,
+              {.violated =
+                   [this](const Violation& violation) {
+                       history_.note(clock_.now(), HistoryLine::Detail::kTimeline, "VIOLATION",
+                                     fmt::format("{}: {}", violation.invariant, violation.what));
+                   },
+               .said =
+                   [this](std::string who, std::string what) {
+                       history_.happened(clock_.now(), std::move(who), std::move(what));
+                   }}),
+      invariants_(clock_, ledger_,
                   {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
                    [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
                    [this] { return terms_; }, scenario.election ? 1 : scenario.operators,
@@ -153,13 +163,7 @@ void World::committed(const store::StoreChange& change) {
             note(fmt::format("{} leads", leader_.empty() ? "nobody" : leader_));
         }
     }
-    const std::size_t before = invariants_.violations().size();
     invariants_.change(writer_, change);
-    for (std::size_t i = before; i < invariants_.violations().size(); ++i) {
-        const Violation& violation = invariants_.violations()[i];
-        history_.note(clock_.now(), HistoryLine::Detail::kTimeline, "VIOLATION",
-                      fmt::format("{}: {}", violation.invariant, violation.what));
-    }
 }
 
 PodLife World::life_of_pod(const PodIdentity& pod, int start) const {
@@ -297,6 +301,28 @@ Task<void> World::delay_a_node(DurationRange by, DurationRange lasts) {
 }
 
 void World::start_trouble() {
+    start_trouble_of_nodes();
+    recurring("operator crash", scenario_.operator_faults.crash, [](World& world) -> Task<void> {
+        const std::size_t index = world.fault_rng_.below(world.operators_.size());
+        if (world.operators_[index] == nullptr) co_return;
+        world.note(fmt::format("operator-{} crashes", index + 1));
+        world.crash_operator(index,
+                             draw(world.scenario_.operator_faults.crash.lasts, world.fault_rng_));
+    });
+    recurring("clock jump", scenario_.clock_jump, [](World& world) -> Task<void> {
+        const Duration step = draw(world.scenario_.clock_jump_by, world.fault_rng_);
+        world.note(fmt::format("the calendar is set by {} s",
+                               std::chrono::duration<double>(step).count()));
+        world.clock_.skew_wall(step);
+        world.invariants_.calendar_set(step);
+        co_return;
+    });
+    start_trouble_by_user();
+    if (scenario_.fault_sites > 0)
+        fault_plan_.emplace(part(seed_, 8), scenario_.fault_sites, scenario_.fault_fires);
+}
+
+void World::start_trouble_of_nodes() {
     const NodeFaults& nodes = scenario_.node_faults;
     recurring("node death", nodes.death, [](World& world) {
         return world.lose_a_node(true, world.scenario_.node_faults.death.lasts);
@@ -322,21 +348,9 @@ void World::start_trouble() {
         world.note(fmt::format("{} is killed", pod));
         world.nodes_.crash(pod, 137);
     });
-    recurring("operator crash", scenario_.operator_faults.crash, [](World& world) -> Task<void> {
-        const std::size_t index = world.fault_rng_.below(world.operators_.size());
-        if (world.operators_[index] == nullptr) co_return;
-        world.note(fmt::format("operator-{} crashes", index + 1));
-        world.crash_operator(index,
-                             draw(world.scenario_.operator_faults.crash.lasts, world.fault_rng_));
-    });
-    recurring("clock jump", scenario_.clock_jump, [](World& world) -> Task<void> {
-        const Duration step = draw(world.scenario_.clock_jump_by, world.fault_rng_);
-        world.note(fmt::format("the calendar is set by {} s",
-                               std::chrono::duration<double>(step).count()));
-        world.clock_.skew_wall(step);
-        world.invariants_.calendar_set(step);
-        co_return;
-    });
+}
+
+void World::start_trouble_by_user() {
     const UserActions& user = scenario_.user;
     recurring("scale", user.scale, [](World& world) { return world.user_.scale_a_job(); });
     recurring("suspend", user.suspend, [](World& world) -> Task<void> {
@@ -352,8 +366,6 @@ void World::start_trouble() {
     recurring("delete job", user.delete_job,
               [](World& world) { return world.user_.delete_a_job(); });
     recurring("annotate", user.annotate, [](World& world) { return world.user_.annotate_a_job(); });
-    if (scenario_.fault_sites > 0)
-        fault_plan_.emplace(part(seed_, 8), scenario_.fault_sites, scenario_.fault_fires);
 }
 
 void World::end_trouble() {
@@ -405,7 +417,7 @@ Result<SimulationOutcome> World::run() {
     const std::uint64_t before = writes();
     run_until(Instant(scenario_.duration) + kQuiet);
     if (const std::uint64_t more = writes() - before; more > 0)
-        invariants_.violated("quiet", fmt::format("{} writes in a quiet hour", more));
+        ledger_.violated("quiet", fmt::format("{} writes in a quiet hour", more));
     SimulationOutcome result = outcome();
     stop_everything();
     return result;
@@ -441,7 +453,7 @@ Task<void> World::await_deadline(std::string uid, WallTime when) {
 
 SimulationOutcome World::outcome() {
     SimulationOutcome result;
-    result.violations = invariants_.violations();
+    result.violations = ledger_.violations();
     result.hash = history_.hash();
     result.changes = history_.changes();
     result.pods = pods_made_;

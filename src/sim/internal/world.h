@@ -35,6 +35,8 @@ class World {
     Task<void> submit_all();
     Task<void> submit(GeneratedJobs jobs);
     void start_trouble();
+    void start_trouble_of_nodes();
+    void start_trouble_by_user();
     void end_trouble();
     Task<void> make_an_end();
 
@@ -63,6 +65,7 @@ class World {
     asio::io_context context_;
     SimClock clock_;
     History history_;
+    Ledger ledger_;
     Invariants invariants_;
     std::string writer_;  ///< whose call is being carried out right now
     std::uint64_t pods_made_ = 0;

@@ -5,7 +5,7 @@
 
 #include "base/time/clock.h"
 
-namespace muster::sim::elastic {
+namespace muster::sim {
 
 /// What was wrong with a simulated node and the way to it, as far as a master may take the node for
 /// lost by that. It is the excuse for a world that ended although none of its workers had died, so
@@ -23,6 +23,11 @@ class FaultWindows {
     /// The connection broke. `unseen`: the node does not know.
     void broke(Instant now, bool unseen = false) {
         all_.push_back({unseen ? Kind::kGone : Kind::kBroke, now, unseen ? now + kSilence : now});
+    }
+
+    /// What is wrong with a part of the way is wrong with the way.
+    void add(const FaultWindows& part) {
+        all_.insert(all_.end(), part.all_.begin(), part.all_.end());
     }
 
     /// Between the two it could count as lost.
@@ -93,4 +98,4 @@ class FaultWindows {
     std::vector<FaultWindow> all_;
 };
 
-}  // namespace muster::sim::elastic
+}  // namespace muster::sim
