@@ -2,8 +2,8 @@
 # scenarios run side by side.
 
 # A run of the suite takes a slice of the seeds that ./dev drill sim plays, another one with another commit: 40 of each
-# scenario and 2,000 of elastic jobs (src/sim/elastic). With 1,000 agents one takes seconds: a few, for what only
-# size shows.
+# scenario and 2,000 of `elastic`, which is agents and masters alone and quick. With 1,000 agents one takes seconds: a
+# few, for what only size shows.
 sim_slices=25
 sim_drill_seeds=1000 elastic_drill_seeds=50000
 elastic_large_seeds=3 elastic_large_nodes=1000
@@ -11,9 +11,10 @@ elastic_large_seeds=3 elastic_large_nodes=1000
 # Which slice it is for this commit: the same one each time.
 sim_slice() { echo $((16#$(git -C "$root" rev-parse -q --verify --short=7 HEAD 2>/dev/null | cut -c1-7 || echo 0) % sim_slices)); }
 
+# All but `elastic`, which has seeds of its own.
 sim_scenarios() {
     local file
-    for file in "$root"/src/sim/scenarios/*.yaml; do basename "$file" .yaml; done
+    for file in "$root"/src/sim/scenarios/*.yaml; do basename "$file" .yaml; done | grep -vx elastic
 }
 
 # play_scenario BINARY FOLDER SEEDS FIRST NAME: leaves FOLDER/NAME.out, whose last line reads
@@ -66,19 +67,19 @@ play_scenarios() {
 play_elastic() {
     local out=$1 seeds=$2 first=$3 nodes=${4:-} status=0
     mkdir -p "$(dirname "$out")"
-    timeout 3600 "$root/build/release/src/sim/elastic_sim" "$first" "$seeds" ${nodes:+"$nodes"} >"$out" 2>&1 || status=$?
-    ((status == 0 || status == 3)) || echo "0 passed, $seeds failed: elastic_sim $first $seeds $nodes ended with $status" >>"$out"
+    timeout 3600 "$root/build/release/src/cli/muster" simulate elastic --seed "$first" --seeds "$seeds" ${nodes:+--nodes "$nodes"} >"$out" 2>&1 || status=$?
+    ((status == 0 || status == 3)) || echo "0 passed, $seeds failed: elastic, from seed $first on, ended with $status" >>"$out"
     if ((status == 0)); then
         printf '%-16s %s\n' "elastic${nodes:+ $nodes}" "$(tail -n 1 "$out"): $(tail -n 2 "$out" | head -n 1)"
     else
-        grep -v '^ ' "$out" | sed 's|^replay: elastic_sim |replay: build/release/src/sim/elastic_sim |' | tail -n 12
+        grep -v '^ ' "$out" | sed 's|^replay: muster simulate |replay: ./dev drill sim |' | tail -n 12
         return 1
     fi
 }
 
 suite_sim() {
     (($# == 0)) || return 0
-    suite_build sim release muster elastic_sim || return 0
+    suite_build sim release muster || return 0
     local names folder=$logs/sim passed failed line slice seeds elastic_seeds
     mapfile -t names < <(sim_scenarios)
     slice=$(sim_slice) seeds=$((sim_drill_seeds / sim_slices)) elastic_seeds=$((elastic_drill_seeds / sim_slices))
@@ -104,15 +105,15 @@ suite_sim() {
     record sim "$passed" "$failed" 0
 }
 
-# drill_sim [SCENARIO...] [--seeds N] [--seed N] [--trace]: any number of seeds, or one of them as it
-# happened. `elastic` is a scenario as well.
+# drill_sim [SCENARIO...] [--seeds N] [--seed N] [--nodes N] [--trace]: any number of seeds, or one of them as it
+# happened. --nodes is of `elastic`.
 drill_sim() {
-    local names=() seeds= first=1 trace= elastic= good=0
+    local names=() seeds= first=1 nodes= trace= elastic= good=0
     while (($#)); do
         case $1 in
-        --seeds | --seed)
+        --seeds | --seed | --nodes)
             [[ ${2:-} =~ ^[0-9]+$ ]] || die "$1 wants a number"
-            if [[ $1 == --seeds ]]; then seeds=$2; else first=$2; fi
+            case $1 in --seeds) seeds=$2 ;; --seed) first=$2 ;; *) nodes=$2 ;; esac
             shift
             ;;
         --trace) trace=1 ;;
@@ -123,14 +124,11 @@ drill_sim() {
         shift
     done
     prepare_build
-    build_target release muster elastic_sim
-    if [[ -n $trace && -n $elastic ]]; then
-        "$root/build/release/src/sim/elastic_sim" "$first" 1
-        return
-    fi
+    build_target release muster
     if [[ -n $trace ]]; then
+        [[ -z $elastic ]] || names+=(elastic)
         ((${#names[@]} == 1)) || die "--trace wants one scenario and --seed N"
-        "$root/build/release/src/cli/muster" simulate "${names[0]}" --seed "$first" --trace
+        "$root/build/release/src/cli/muster" simulate "${names[0]}" --seed "$first" ${nodes:+--nodes "$nodes"} --trace
         return
     fi
     if ((${#names[@]} == 0)) && [[ -z $elastic ]]; then
@@ -141,7 +139,7 @@ drill_sim() {
         play_scenarios "$logs/drill-sim" "${seeds:-$sim_drill_seeds}" "$first" "${names[@]}" || good=1
     fi
     if [[ -n $elastic ]]; then
-        play_elastic "$logs/drill-sim-elastic.out" "${seeds:-$elastic_drill_seeds}" "$first" || good=1
+        play_elastic "$logs/drill-sim-elastic.out" "${seeds:-$elastic_drill_seeds}" "$first" "$nodes" || good=1
     fi
     return "$good"
 }

@@ -92,7 +92,7 @@ changed_files() {
 # cores meanwhile, at a low priority. What measures real time comes last, alone.
 test_all() (
     trap stop_beside EXIT
-    build_ahead release headers muster muster_run muster_in_pods muster_store_server elastic_sim
+    build_ahead release headers muster muster_run muster_in_pods muster_store_server
     beside build_and_test_quietly
     local suite
     for suite in lint tools python e2e conformance cluster; do run_suite "$suite"; done

@@ -163,6 +163,15 @@ void read_user(const json::value& value, const std::string& path, UserActions& u
     read_recurring(fields, "annotate", user.annotate, problems);
 }
 
+void read_agents_alone(const json::value& value, const std::string& path, AgentsAlone& agents,
+                       Problems& problems) {
+    FieldReader fields(value, path, problems);
+    fields.read("nodes", agents.nodes);
+    fields.read("faults", agents.faults, 0, 1'000'000);
+    fields.read("time", agents.time);
+    if (agents.nodes.first < 1) fields.problem("nodes", "must be 1 at least");
+}
+
 /// The fields that a file of faults may have.
 void read_faults(FieldReader& fields, Scenario& scenario, Problems& problems) {
     fields.read("description", scenario.description);
@@ -220,6 +229,9 @@ Result<Scenario> read_scenario(const json::value& value) {
         fields.read_with("jobs", [&](const json::value& jobs, const std::string& path) {
             read_jobs(jobs, path, scenario, problems);
         });
+        fields.read_with("agentsAlone", [&](const json::value& value, const std::string& path) {
+            read_agents_alone(value, path, scenario.agents_alone.emplace(), problems);
+        });
         read_faults(fields, scenario, problems);
         if (scenario.faults_until > scenario.duration)
             fields.problem("faultsUntil", "must not be after the duration");
@@ -234,7 +246,7 @@ Result<void> add_faults(Scenario& scenario, const json::value& value) {
     // A file of a whole scenario will do: its jobs and times are not used.
     json::value faults = value;
     if (json::object* object = faults.if_object())
-        for (const char* key : {"nodes", "duration", "jobs"}) object->erase(key);
+        for (const char* key : {"nodes", "duration", "jobs", "agentsAlone"}) object->erase(key);
     {
         FieldReader fields(faults, "", problems);
         read_faults(fields, with, problems);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,14 @@ struct UserActions {
     Recurring annotate;
 };
 
+/// The agents and masters of one elastic job alone, with no pods and no operator around them
+/// (elastic/elastic_run.h). Its faults are drawn by themselves.
+struct AgentsAlone {
+    std::pair<int, int> nodes{1, 6};
+    int faults = 25;
+    Duration time = std::chrono::seconds(60);
+};
+
 /// What a world is made of. Times of trouble end at `faults_until`: then every fault stops, nodes
 /// come back, suspended jobs are resumed, pods succeed, and by `duration` everything must have
 /// ended.
@@ -94,6 +103,8 @@ struct Scenario {
     /// Invariants that this world does not hold, by name (invariants.h); each needs a reason in the
     /// file.
     std::vector<std::string> except;
+    /// Then nothing else of this counts.
+    std::optional<AgentsAlone> agents_alone;
 };
 
 /// The reason of a cause about a key that a scenario does not have.

@@ -91,6 +91,16 @@ TEST(Scenario, EveryProblemIsTold) {
     EXPECT_THAT(problems(R"({"nodes":0,"operators":0,"x":1})"), SizeIs(3));
 }
 
+TEST(Scenario, AgentsMayBeAlone) {
+    const auto scenario =
+        read_scenario(json::parse(R"({"agentsAlone":{"nodes":"2..3","faults":9,"time":"30s"}})"));
+    ASSERT_TRUE(scenario) << scenario.error().message();
+    ASSERT_TRUE(scenario->agents_alone);
+    EXPECT_EQ(scenario->agents_alone->nodes, std::pair(2, 3));
+    EXPECT_EQ(scenario->agents_alone->faults, 9);
+    EXPECT_EQ(scenario->agents_alone->time, 30s);
+}
+
 TEST(Scenario, WhatIsReadIsKept) {
     const auto scenario = read_scenario(json::parse(R"({
         "nodes": 7, "operators": 2, "duration": "2h", "faultsUntil": "30m",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,14 @@ struct JobOutcome {
     std::string completion_time;
 };
 
+/// What there was of the elastic layer in a run of agents alone.
+struct AgentsOutcome {
+    std::map<std::string, int> faults;  ///< how many of each kind
+    std::size_t worlds = 0;
+    Duration recovery{};  ///< the longest, from the last fault until all ran that can
+    bool failed = false;  ///< the job, by its own budget
+};
+
 struct SimulationOutcome {
     std::vector<Violation> violations;
     std::vector<JobOutcome> jobs;
@@ -36,6 +45,7 @@ struct SimulationOutcome {
     std::uint64_t changes = 0;  ///< committed
     std::uint64_t pods = 0;     ///< created
     Duration virtual_time{};
+    std::optional<AgentsOutcome> agents;
 };
 
 /// Makes a world, lets it go its way, checks it and takes it apart. The same scenario and seed give

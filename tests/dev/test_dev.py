@@ -98,11 +98,11 @@ def test_what_failed_stands_above_the_sum(tmp_path):
         e2e 1 passed, 1 failed in {result.stdout.split()[-6]} s 1 passed, 1 failed""".split()
 
 
-def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$2 passed, 0 failed"'):
-    """A checkout whose programs are scripts."""
-    program(tmp_path / "tree/build/release/src/cli", "muster", "#!/bin/bash\n" + text)
-    program(tmp_path / "tree/build/release/src/sim", "elastic_sim", "#!/bin/bash\n" + elastic)
-    for name in ("one", "two"):
+def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$6 passed, 0 failed"'):
+    """A checkout whose program is a script, of which `elastic` is the part for that scenario."""
+    program(tmp_path / "tree/build/release/src/cli", "muster",
+            f"#!/bin/bash\nif [[ $2 == elastic ]]; then\n{elastic}\nexit\nfi\n{text}")
+    for name in ("one", "two", "elastic"):
         path = tmp_path / f"tree/src/sim/scenarios/{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
@@ -117,10 +117,11 @@ def test_the_seeds_of_all_scenarios_are_counted(tmp_path):
 
 def test_a_seed_of_an_elastic_job_comes_with_its_replay(tmp_path):
     result = bash(fake_muster(tmp_path, 'echo "10 passed, 0 failed"',
-                              '(($# == 3)) && exit 134; echo "replay: elastic_sim 4 1"; echo "9 faults"; '
+                              '[[ $7 == --nodes ]] && exit 134; echo "replay: muster simulate elastic --seed 4 --trace"; '
+                              'echo "9 faults"; '
                               'echo "4 passed, 1 failed"; exit 3') + "; cat $logs/run-sim-elastic.log", tmp_path)
     assert "sim 24 3 0" in result.stdout, result
-    assert "replay: build/release/src/sim/elastic_sim 4 1" in result.stdout
+    assert "replay: ./dev drill sim elastic --seed 4 --trace" in result.stdout
 
 
 def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):
@@ -132,7 +133,7 @@ def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):
 
 def test_another_commit_plays_other_seeds(tmp_path):
     played = fake_muster(tmp_path, 'echo "$2 $4 $6" >>$HOME/played; echo "$6 passed, 0 failed"',
-                         '(($# == 3)) || echo "elastic $*" >>$HOME/played; echo; echo "$2 passed, 0 failed"')
+                         '[[ $7 == --nodes ]] || echo "elastic $4 $6" >>$HOME/played; echo; echo "$6 passed, 0 failed"')
     result = bash("git() { echo 123450e; }; " + played, tmp_path)
     assert "sim 27 0 0" in result.stdout, result
     # 0x123450e is 2 modulo 4.

@@ -150,7 +150,11 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
         // A job that does not end is not a mistake of the operator here: its state shows it.
         input.scenario.except.emplace_back("ends");
     }
-    if (options.nodes) input.scenario.nodes = *options.nodes;
+    if (options.nodes) {
+        input.scenario.nodes = *options.nodes;
+        if (input.scenario.agents_alone)
+            input.scenario.agents_alone->nodes = {*options.nodes, *options.nodes};
+    }
     if (options.duration) {
         input.scenario.duration = *options.duration;
         input.scenario.faults_until =

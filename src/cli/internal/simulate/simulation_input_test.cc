@@ -98,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Faults{"clock-jumps", {"the calendar is set by -", "the calendar is set by "}},
         Faults{"limits", {"reached the specified backoff limit", "active longer than"}},
         Faults{"groups", {"All of its pods restart together", "is evicted"}},
+        Faults{"elastic", {"is cut", "is killed", "is lost", "falls silent", "records fail"}},
         Faults{"meddling",
                {"PyTorchJobSuspended", "PyTorchJobResumed", "user: pod", "user: services",
                 "user: pytorchjobs"}}),
@@ -106,6 +107,16 @@ INSTANTIATE_TEST_SUITE_P(
         std::ranges::replace(name, '-', '_');
         return name;
     });
+
+TEST(BuiltinScenarios, EqualSeedsGiveEqualRunsOfAgentsToo) {
+    for (const char* name : {"elastic"}) {
+        const sim::Scenario scenario = scenario_named(name);
+        for (const std::uint64_t seed : {1u, 5u})
+            EXPECT_EQ(sim::simulate(scenario, {.seed = seed, .tell = {}})->hash,
+                      sim::simulate(scenario, {.seed = seed, .tell = {}})->hash)
+                << name << " " << seed;
+    }
+}
 
 TEST(Help, NamesEveryScenario) {
     for (const sim::BuiltinScenario& scenario : sim::builtin_scenarios())

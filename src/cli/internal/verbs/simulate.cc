@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "base/time/duration.h"
 #include "cli/internal/command_line/shared_flags.h"
@@ -20,7 +23,7 @@ Usage: muster simulate FILE... [FLAGS]   FILE may be - for standard input
 
 FILE is an ordinary manifest, or a scenario: a file of jobs, pods' lives and faults, or the name of one
 that comes with muster. Nothing runs: pods are bound, start, end and fail as the seed decides. Equal seeds
-give equal runs. Prints a timeline, how each job ended, and every rule of the operator that was broken.
+give equal runs. Prints a timeline, how each job ended, and every rule of our own that was broken.
 
       --seed N               which run (default 1)
       --seeds N              N runs from that seed on; prints only what broke
@@ -31,7 +34,8 @@ give equal runs. Prints a timeline, how each job ended, and every rule of the op
   -o, --output text|json     how to print
 
 Scenarios: calm, limits, lossy-api, conflicts, stale-caches, node-death, node-silence, evictions, crashes,
-two-operators, election, clock-jumps, meddling, groups, launchers, fault-points, chaos, chaos-two, kinds
+two-operators, election, clock-jumps, meddling, groups, launchers, fault-points, chaos, chaos-two, kinds,
+elastic (agents and masters alone)
 
 Exit status: 0 when every job succeeded, or the scenario's rules held; 1 when a job failed; 2 when the
 input is wrong; 3 when a rule was broken; 124 when a job had not ended in time.
@@ -125,6 +129,38 @@ int refused(const Error& error) {
     return 2;
 }
 
+/// What there was of the elastic layer in all runs.
+class AgentsTotals {
+  public:
+    void add(const sim::SimulationOutcome& outcome) {
+        if (!outcome.agents) return;
+        any_ = true;
+        for (const auto& [kind, times] : outcome.agents->faults) {
+            of_kind_[kind] += times;
+            faults_ += times;
+        }
+        worlds_ += outcome.agents->worlds;
+        failed_ += outcome.agents->failed ? 1 : 0;
+        recovery_ = std::max(recovery_, outcome.agents->recovery);
+    }
+    void print() const {
+        if (!any_) return;
+        for (const auto& [kind, times] : of_kind_) fmt::print("{:8} {}\n", times, kind);
+        fmt::print(
+            "{} faults, {} worlds, {} jobs failed by their budgets, {:.1f} s to the longest "
+            "recovery\n",
+            faults_, worlds_, failed_, seconds(recovery_));
+    }
+
+  private:
+    bool any_ = false;
+    std::map<std::string, int> of_kind_;
+    int faults_ = 0;
+    std::size_t worlds_ = 0;
+    int failed_ = 0;
+    Duration recovery_{};
+};
+
 int simulate_one(const SimulateOptions& options, const SimulationInput& input) {
     json::array timeline;
     const bool text = options.output != OutputFormat::kJson;
@@ -145,12 +181,15 @@ int simulate_one(const SimulateOptions& options, const SimulationInput& input) {
         fmt::print("{}\n", json::serialize(to_json(*outcome, options.seed, std::move(timeline))));
         return exit_status(*outcome, input.is_scenario);
     }
+    AgentsTotals agents;
+    agents.add(*outcome);
+    agents.print();
     for (const sim::JobOutcome& job : outcome->jobs) fmt::print("muster: {}\n", describe(job));
     fmt::print("muster: seed {}: {} changes, {} pods, {:.0f} s of virtual time, hash {:016x}\n",
                options.seed, outcome->changes, outcome->pods, seconds(outcome->virtual_time),
                outcome->hash);
     if (!outcome->violations.empty()) {
-        fmt::print("muster: rules of the operator were broken:\n");
+        fmt::print("muster: rules were broken:\n");
         print_violations(*outcome, 10);
         fmt::print("replay: {}\n", replay(options, options.seed));
     }
@@ -160,10 +199,12 @@ int simulate_one(const SimulateOptions& options, const SimulationInput& input) {
 /// Every tenth seed runs twice: equal seeds must give equal hashes.
 int simulate_many(const SimulateOptions& options, const SimulationInput& input) {
     std::uint64_t failed = 0;
+    AgentsTotals agents;
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) {
         Result<sim::SimulationOutcome> outcome =
             sim::simulate(input.scenario, {.seed = seed, .tell = {}});
         if (!outcome) return refused(outcome.error());
+        agents.add(*outcome);
         bool good = outcome->violations.empty();
         if (!good) {
             fmt::print("seed {}:\n", seed);
@@ -182,6 +223,7 @@ int simulate_many(const SimulateOptions& options, const SimulationInput& input) 
             fmt::print("replay: {}\n", replay(options, seed));
         }
     }
+    agents.print();
     fmt::print("{} passed, {} failed\n", options.seeds - failed, failed);
     return failed == 0 ? 0 : kRulesBroken;
 }
