@@ -25,6 +25,8 @@ struct Node {
     bool schedulable = true;
     Duration report_delay{};
     std::uint64_t lost = 0;  ///< counts changes of health, so that old time-outs know
+    FaultWindows faults = {};
+    std::vector<PodPtr> orphans = {};  ///< that the API knows no more, and whose programs run
 };
 
 enum class Wake { kLife, kWrite };
@@ -45,10 +47,11 @@ struct Due {
 
 struct SimulatedNodes::Impl {
     Impl(asio::any_io_executor executor, kube::Transport& transport, Clock& the_clock, Rng& rng,
-         Life the_life, NodesOptions the_options)
+         Life the_life, NodesOptions the_options, StartProgram programs)
         : options(the_options),
           clock(the_clock),
           life(std::move(the_life)),
+          start_program(std::move(programs)),
           tasks(std::move(executor)),
           client(transport, std::string(kUserAgent)),
           nodes(static_cast<std::size_t>(std::max(1, options.nodes))),
@@ -80,7 +83,7 @@ struct SimulatedNodes::Impl {
     void forget(const std::string& key) {
         auto found = pods.find(key);
         if (found == pods.end()) return;
-        found->second->gone = true;
+        disown(found->second);
         pods.erase(found);
     }
 
@@ -88,7 +91,7 @@ struct SimulatedNodes::Impl {
         PodPtr& pod = pods[key];
         const bool known = pod != nullptr && pod->uid() == uid_of(*object);
         if (!known) {
-            if (pod != nullptr) pod->gone = true;
+            if (pod != nullptr) disown(pod);
             pod = std::make_shared<SimulatedPod>(object, ++addresses);
             pod->bind_from = clock.now() + options.scheduling_delay;
             if (pod->stage == PodStage::kUnbound) wake(pod, Wake::kWrite, options.scheduling_delay);
@@ -139,7 +142,9 @@ struct SimulatedNodes::Impl {
             case PodStage::kRunning:
                 return end(pod, pod->life.exit_code);
             case PodStage::kStopping:
-                return finish(pod, kTerminatedExit);
+                if (pod->program == nullptr) return finish(pod, kTerminatedExit);
+                pod->program->kill(PodProgram::Death::kOfContainer);
+                return finish(pod, kKilledExit);
             case PodStage::kUnbound:
             case PodStage::kEnded:
                 return;
@@ -150,8 +155,27 @@ struct SimulatedNodes::Impl {
         pod->stage = PodStage::kRunning;
         pod->started_at = clock.wall_now();
         pod->has_run = true;
+        if (start_program)
+            pod->program = start_program(
+                *pod->object, {pod->node, pod_address(pod->address), node_of(*pod).faults},
+                [this, weak = std::weak_ptr(pod)](std::int32_t exit_code) {
+                    if (const PodPtr ended = weak.lock()) program_ended(ended, exit_code);
+                });
+        if (pod->program != nullptr) pod->program->cut_off(node_of(*pod).health == Health::kSilent);
         report(pod);
-        step_after(pod, pod->life.run_time);
+        step_after(pod, pod->program ? Duration::max() : pod->life.run_time);
+    }
+
+    void program_ended(const PodPtr& pod, std::int32_t exit_code) {
+        std::erase(node_of(*pod).orphans, pod);
+        if (pod->gone) return;
+        if (pod->stage == PodStage::kRunning) end(pod, exit_code);
+        if (pod->stage == PodStage::kStopping) finish(pod, exit_code);
+    }
+
+    bool program_runs(const SimulatedPod& pod) const {
+        return pod.program != nullptr &&
+               (pod.stage == PodStage::kRunning || pod.stage == PodStage::kStopping);
     }
 
     /// The containers of the current start have ended.
@@ -184,7 +208,29 @@ struct SimulatedNodes::Impl {
         if (pod->stage == PodStage::kStarting) return finish(pod, kNeverRanExit);
         if (pod->stage == PodStage::kBackingOff) return finish(pod, pod->last->exit_code);
         pod->stage = PodStage::kStopping;
-        step_after(pod, std::min<Duration>(pod->life.stop_time, pod->grace()));
+        if (pod->program == nullptr)
+            return step_after(pod, std::min<Duration>(pod->life.stop_time, pod->grace()));
+        pod->program->terminate();
+        step_after(pod, pod->grace());
+    }
+
+    /// The API knows it no more. What runs of it is ended by its node, once that hears of it.
+    void disown(const PodPtr& pod) {
+        pod->gone = true;
+        if (pod->node < 0 || !program_runs(*pod)) return;
+        Node& node = node_of(*pod);
+        if (node.health == Health::kDead ||
+            std::ranges::find(node.orphans, pod) != node.orphans.end())
+            return;
+        node.orphans.push_back(pod);
+        if (node.health == Health::kUp) tasks.spawn("orphan", end_orphan(pod));
+    }
+
+    Task<void> end_orphan(PodPtr pod) {
+        pod->program->terminate();
+        co_await clock.sleep_for(pod->grace());
+        if (std::erase(node_of(*pod).orphans, pod) > 0)
+            pod->program->kill(PodProgram::Death::kOfContainer);
     }
 
     // --- what is told
@@ -369,6 +415,25 @@ struct SimulatedNodes::Impl {
         Node& node = nodes[static_cast<std::size_t>(number)];
         node.health = how;
         tasks.spawn("node loss", follow_loss(number, ++node.lost));
+        if (how == Health::kDead)
+            node.faults.gone(clock.now());
+        else
+            node.faults.stands(true, clock.now());
+        for_programs(number, [how](PodProgram& program) {
+            if (how == Health::kDead)
+                program.kill(PodProgram::Death::kOfMachine);
+            else
+                program.cut_off(true);
+        });
+        if (how == Health::kDead) node.orphans.clear();
+    }
+
+    /// All that run there.
+    void for_programs(int number, const std::function<void(PodProgram&)>& act) {
+        for (const PodPtr& pod : pods_of(number))
+            if (program_runs(*pod)) act(*pod->program);
+        const std::vector<PodPtr> orphans = nodes[static_cast<std::size_t>(number)].orphans;
+        for (const PodPtr& pod : orphans) act(*pod->program);
     }
 
     Task<void> follow_loss(int number, std::uint64_t loss) {
@@ -398,6 +463,10 @@ struct SimulatedNodes::Impl {
         node.health = Health::kUp;
         node.schedulable = true;
         ++node.lost;
+        node.faults.back(clock.now());
+        node.faults.stands(false, clock.now());
+        if (!died) for_programs(number, [](PodProgram& program) { program.cut_off(false); });
+        for (const PodPtr& pod : node.orphans) tasks.spawn("orphan", end_orphan(pod));
         for (const PodPtr& pod : pods_of(number)) {
             if (pod->lost == Lost::kEvicted) pod->lost = Lost::kNo;
             if (died && pod->stage == PodStage::kStopping) finish(pod, kKilledExit);
@@ -431,6 +500,7 @@ struct SimulatedNodes::Impl {
     NodesOptions options;
     Clock& clock;
     Life life;
+    StartProgram start_program;
     TaskGroup tasks;
     kube::Client client;
     std::vector<Node> nodes;
@@ -448,9 +518,10 @@ struct SimulatedNodes::Impl {
 };
 
 SimulatedNodes::SimulatedNodes(asio::any_io_executor executor, kube::Transport& transport,
-                               Clock& clock, Rng& rng, Life life, NodesOptions options)
+                               Clock& clock, Rng& rng, Life life, NodesOptions options,
+                               StartProgram start_program)
     : impl_(std::make_unique<Impl>(std::move(executor), transport, clock, rng, std::move(life),
-                                   options)) {}
+                                   options, std::move(start_program))) {}
 
 SimulatedNodes::~SimulatedNodes() = default;
 
@@ -459,7 +530,16 @@ Task<void> SimulatedNodes::start() {
     co_await impl_->reflector.wait_synced();
 }
 
-Task<void> SimulatedNodes::stop() { co_await impl_->tasks.stop(); }
+Task<void> SimulatedNodes::stop() {
+    for (int node = 0; node < count(); ++node)
+        impl_->for_programs(
+            node, [](PodProgram& program) { program.kill(PodProgram::Death::kOfMachine); });
+    co_await impl_->tasks.stop();
+}
+
+const FaultWindows& SimulatedNodes::faults_of(int node) const {
+    return impl_->nodes[static_cast<std::size_t>(node)].faults;
+}
 
 int SimulatedNodes::count() const { return static_cast<int>(impl_->nodes.size()); }
 
@@ -481,6 +561,7 @@ bool SimulatedNodes::evict(const std::string& pod) {
     const PodPtr found = impl_->find_running(pod);
     if (found == nullptr) return false;
     found->evicted = true;
+    if (found->program) found->program->kill(PodProgram::Death::kOfContainer);
     impl_->finish(found, kKilledExit);
     return true;
 }
@@ -488,6 +569,7 @@ bool SimulatedNodes::evict(const std::string& pod) {
 bool SimulatedNodes::crash(const std::string& pod, std::int32_t exit_code) {
     const PodPtr found = impl_->find_running(pod);
     if (found == nullptr) return false;
+    if (found->program) found->program->kill(PodProgram::Death::kOfContainer);
     impl_->end(found, exit_code);
     return true;
 }

@@ -9,7 +9,9 @@
 #include "base/rng.h"
 #include "base/time/clock.h"
 #include "kube/transport/transport.h"
+#include "sim/ledger/fault_windows.h"
 #include "sim/pod_life.h"
+#include "sim/pod_program.h"
 
 namespace muster::sim {
 
@@ -32,8 +34,9 @@ struct NodesOptions {
 };
 
 /// Stands in for scheduler, kubelets, taint manager and pod collector: binds pods through the API,
-/// lets them live as `life` says, reports their status and ends them when they are deleted. Runs
-/// nothing. Everything it does goes through the transport, so faults can be put in between.
+/// lets them live as `life` says, or as a program does that `start_program` has for them, reports
+/// their status and ends them when they are deleted. Everything it does goes through the transport,
+/// so faults can be put in between.
 ///
 /// One change of a pod costs what that pod needs; there is no coroutine and no timer of its own for
 /// a pod that only lives. Reports carry the pod's uid, so none reaches a pod of the same name.
@@ -45,10 +48,11 @@ class SimulatedNodes {
     using Life = std::function<PodLife(const PodIdentity& pod, int start)>;
 
     SimulatedNodes(asio::any_io_executor executor, kube::Transport& transport, Clock& clock,
-                   Rng& rng, Life life, NodesOptions options = {});
+                   Rng& rng, Life life, NodesOptions options = {}, StartProgram start_program = {});
     ~SimulatedNodes();
 
     Task<void> start();
+    /// Programs are killed first.
     Task<void> stop();
 
     int count() const;
@@ -59,6 +63,8 @@ class SimulatedNodes {
     /// After either: after a death, each start that was running ends with 137 now.
     void revive_node(int node);
     bool node_is_up(int node) const;
+    /// What was wrong with it, and when.
+    const FaultWindows& faults_of(int node) const;
     /// Every report of this node goes out so much later.
     void delay_reports(int node, Duration delay);
 

@@ -1,6 +1,7 @@
 #include "sim/simulated_nodes.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,6 +16,26 @@ namespace muster::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+/// Notes what it is told.
+class NotedProgram final : public PodProgram {
+  public:
+    explicit NotedProgram(std::vector<std::string>& told) : told_(told) {
+        told_.push_back("start");
+    }
+    void terminate() override { told_.push_back("terminate"); }
+    void kill(Death death) override {
+        told_.push_back(death == Death::kOfMachine ? "kill with its machine" : "kill");
+    }
+    void cut_off(bool so) override {
+        if (so != std::exchange(cut_off_, so)) told_.push_back(so ? "cut off" : "back");
+    }
+
+  private:
+    std::vector<std::string>& told_;
+    bool cut_off_ = false;
+};
 
 /// An API and nodes on it; each pod lives as `lives` says of its name.
 class NodesTest : public ::testing::Test {
@@ -28,7 +49,15 @@ class NodesTest : public ::testing::Test {
                 if (starts.empty()) return PodLife{.run_time = Duration::max()};
                 return starts[std::min(static_cast<std::size_t>(attempt), starts.size() - 1)];
             },
-            options);
+            options,
+            [this](const json::value& pod, const PodPlace& place,
+                   std::function<void(std::int32_t)> ended) -> std::unique_ptr<PodProgram> {
+                const std::string name(pod.at("metadata").at("name").get_string());
+                if (!name.starts_with("program")) return nullptr;
+                places.push_back(fmt::format("node-{} {}", place.node, place.address));
+                ends[name] = std::move(ended);
+                return std::make_unique<NotedProgram>(told);
+            });
         loop.wait(nodes->start());
     }
     ~NodesTest() override {
@@ -82,6 +111,10 @@ class NodesTest : public ::testing::Test {
                              store::make_memory_store()};
     kube::Client client{api};
     std::map<std::string, std::vector<PodLife>> lives;
+    // Of pods whose names begin with "program".
+    std::vector<std::string> told;
+    std::vector<std::string> places;
+    std::map<std::string, std::function<void(std::int32_t)>> ends;
     std::unique_ptr<SimulatedNodes> nodes;
 };
 
@@ -274,6 +307,96 @@ TEST(PodLife, FollowsFromSeedPodAndStartAlone) {
     }
     EXPECT_LT(same_time, 10);
     EXPECT_NEAR(failures, 250, 60);
+}
+
+TEST_F(NodesTest, AProgramRunsUntilItEndsByItself) {
+    start();
+    create("program", "OnFailure");
+    loop.run_for(1h);
+    EXPECT_EQ(show("program"), "Running 0");
+    EXPECT_EQ(places, std::vector<std::string>{"node-0 10.0.0.1"});
+    ends["program"](3);
+    loop.run_for(1ms);
+    EXPECT_EQ(show("program"), "Running 1") << "another start, in place";
+    ends["program"](0);
+    loop.run_for(1ms);
+    EXPECT_EQ(show("program"), "Succeeded 1 0");
+    EXPECT_THAT(told, ElementsAre("start", "start"));
+}
+
+TEST_F(NodesTest, AProgramIsToldToStopAndKilledWhenItsGraceIsOver) {
+    start();
+    create("program-a");
+    create("program-b");
+    remove("program-a");
+    remove("program-b");
+    EXPECT_THAT(told, ElementsAre("start", "start", "terminate", "terminate"));
+    loop.run_for(10s);
+    ends["program-a"](143);
+    loop.run_for(1ms);
+    EXPECT_EQ(show("program-a"), "gone");
+    EXPECT_EQ(show("program-b"), "Running 0");
+    loop.run_for(20s);
+    EXPECT_EQ(show("program-b"), "gone");
+    EXPECT_THAT(told, ElementsAre("start", "start", "terminate", "terminate", "kill"));
+}
+
+TEST_F(NodesTest, AProgramDiesWithItsNodeAndStartsAnewWithIt) {
+    start({.nodes = 1});
+    create("program", "OnFailure");
+    nodes->kill_node(0);
+    EXPECT_THAT(told, ElementsAre("start", "kill with its machine"));
+    loop.run_for(5s);
+    EXPECT_TRUE(nodes->faults_of(0).excuse(loop.clock.now(), loop.clock.now()));
+    nodes->revive_node(0);
+    loop.run_for(1ms);
+    EXPECT_EQ(show("program"), "Running 1");
+    EXPECT_THAT(told, ElementsAre("start", "kill with its machine", "start"));
+}
+
+TEST_F(NodesTest, AProgramOnASilentNodeLivesOnCutOff) {
+    start({.nodes = 1});
+    create("program", "OnFailure");
+    nodes->silence_node(0);
+    loop.run_for(30s);
+    EXPECT_THAT(told, ElementsAre("start", "cut off"));
+    EXPECT_TRUE(nodes->faults_of(0).excuse(loop.clock.now(), loop.clock.now()));
+    ends["program"](1);
+    loop.run_for(1ms);
+    EXPECT_THAT(told, ElementsAre("start", "cut off", "start", "cut off"));
+    nodes->revive_node(0);
+    loop.run_for(1min);
+    EXPECT_THAT(told, ElementsAre("start", "cut off", "start", "cut off", "back"));
+    EXPECT_FALSE(nodes->faults_of(0).excuse(loop.clock.now(), loop.clock.now()));
+}
+
+TEST_F(NodesTest, WhatTheApiKnowsNoMoreIsEndedWhenItsNodeIsBack) {
+    start({.nodes = 1});
+    create("program");
+    nodes->silence_node(0);
+    loop.run_for(11min);
+    EXPECT_EQ(show("program"), "gone");
+    EXPECT_THAT(told, ElementsAre("start", "cut off"));
+    nodes->revive_node(0);
+    loop.run_for(1s);
+    EXPECT_THAT(told, ElementsAre("start", "cut off", "back", "terminate"));
+    loop.run_for(1min);
+    EXPECT_THAT(told, ElementsAre("start", "cut off", "back", "terminate", "kill"));
+}
+
+TEST_F(NodesTest, AnEvictedProgramAndOneThatCrashesAreKilled) {
+    start();
+    create("program-a");
+    create("program-b");
+    EXPECT_TRUE(nodes->evict("default/program-a"));
+    EXPECT_TRUE(nodes->crash("default/program-b", 137));
+    loop.run_for(1ms);
+    EXPECT_EQ(show("program-a"), "Failed Evicted");
+    EXPECT_EQ(show("program-b"), "Failed 0 137");
+    EXPECT_THAT(told, ElementsAre("start", "start", "kill", "kill"));
+    ends["program-a"](0);
+    loop.run_for(1ms);
+    EXPECT_EQ(show("program-a"), "Failed Evicted") << "nobody listens to what was killed";
 }
 
 }  // namespace

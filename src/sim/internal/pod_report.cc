@@ -15,10 +15,6 @@ std::string host_address(int node) {
     return fmt::format("192.168.{}.{}", (node >> 8) & 0xff, node & 0xff);
 }
 
-std::string pod_address(std::uint64_t number) {
-    return fmt::format("10.{}.{}.{}", (number >> 16) & 0xff, (number >> 8) & 0xff, number & 0xff);
-}
-
 json::object terminated(const ContainerEnd& end) {
     return {{"exitCode", end.exit_code},
             {"reason", end.reason},
@@ -83,6 +79,10 @@ json::object condition(std::string_view type, bool status, const std::string& si
 }
 
 }  // namespace
+
+std::string pod_address(std::uint64_t number) {
+    return fmt::format("10.{}.{}.{}", (number >> 16) & 0xff, (number >> 8) & 0xff, number & 0xff);
+}
 
 std::string node_name(int node) { return fmt::format("node-{}", node); }
 

@@ -38,5 +38,7 @@ struct PodReport {
 json::object make_pod_status(const json::object& spec, const PodReport& report);
 
 std::string node_name(int node);
+/// That of the pod with this number.
+std::string pod_address(std::uint64_t number);
 
 }  // namespace muster::sim

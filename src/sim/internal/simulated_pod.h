@@ -7,6 +7,7 @@
 #include "kube/values/json.h"
 #include "sim/internal/pod_report.h"
 #include "sim/pod_life.h"
+#include "sim/pod_program.h"
 
 namespace muster::sim {
 
@@ -55,6 +56,7 @@ struct SimulatedPod {
     bool gone = false;  ///< from the API, or not ours
 
     PodLife life;
+    std::unique_ptr<PodProgram> program;  ///< of the newest start; null: it has a drawn life
     int restarts = 0;
     Duration crash_backoff{};  ///< before the next restart
     WallTime accepted_at;
