@@ -128,6 +128,9 @@ void read_jobs(const json::value& value, const std::string& path, Scenario& scen
         fields.read_probability("suspended", jobs.suspended);
         fields.read_probability("groupRestart", jobs.group_restart);
         fields.read_probability("replicaRestart", jobs.replica_restart);
+        fields.read_probability("elastic", jobs.elastic);
+        fields.read("minWorkers", jobs.min_workers);
+        fields.read("maxRestarts", jobs.max_restarts);
         if (jobs.masters.second > 1) fields.problem("masters", "a job has at most one master");
         scenario.jobs.push_back(std::move(jobs));
     }
@@ -150,6 +153,27 @@ void read_operator_faults(const json::value& value, const std::string& path, Ope
     fields.read_probability("crashBeforeWrite", faults.crash_before_write);
     fields.read_probability("crashAfterWrite", faults.crash_after_write);
     fields.read("restartDelay", faults.restart_delay);
+}
+
+void read_training(const json::value& value, const std::string& path, Training& training,
+                   Problems& problems) {
+    FieldReader fields(value, path, problems);
+    fields.read("work", training.work);
+    fields.read("workerStart", training.worker_start);
+    fields.read("workerStop", training.worker_stop);
+}
+
+void read_training_faults(const json::value& value, const std::string& path, TrainingFaults& faults,
+                          Problems& problems) {
+    FieldReader fields(value, path, problems);
+    read_recurring(fields, "workerDeath", faults.worker_death, problems);
+    fields.read_probability("programError", faults.program_error);
+    read_recurring(fields, "linkCut", faults.link_cut, problems);
+    read_recurring(fields, "lateCut", faults.late_cut, problems, &faults.late_cut_by);
+    read_recurring(fields, "halfCut", faults.half_cut, problems);
+    read_recurring(fields, "partition", faults.partition, problems);
+    read_recurring(fields, "slowLink", faults.slow_link, problems, &faults.slow_link_by);
+    read_recurring(fields, "lostRecords", faults.lost_records, problems);
 }
 
 void read_user(const json::value& value, const std::string& path, UserActions& user,
@@ -199,6 +223,13 @@ void read_faults(FieldReader& fields, Scenario& scenario, Problems& problems) {
     });
     fields.read_with("operatorFaults", [&](const json::value& value, const std::string& path) {
         read_operator_faults(value, path, scenario.operator_faults, problems);
+    });
+    fields.read_with("training", [&](const json::value& value, const std::string& path) {
+        scenario.training = {};
+        read_training(value, path, scenario.training, problems);
+    });
+    fields.read_with("trainingFaults", [&](const json::value& value, const std::string& path) {
+        read_training_faults(value, path, scenario.training_faults, problems);
     });
     read_recurring(fields, "clockJumps", scenario.clock_jump, problems, &scenario.clock_jump_by);
     fields.read_with("user", [&](const json::value& value, const std::string& path) {

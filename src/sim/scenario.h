@@ -41,6 +41,10 @@ struct GeneratedJobs {
     double suspended = 0;
     double group_restart = 0;    ///< annotated so
     double replica_restart = 0;  ///< of the others
+    /// PyTorchJobs with an elasticPolicy and no master, whose pods run muster-run.
+    double elastic = 0;
+    std::pair<int, int> min_workers{1, 1};  ///< of its elasticPolicy, as are the next
+    std::pair<int, int> max_restarts{3, 3};
 };
 
 struct NodeFaults {
@@ -57,6 +61,32 @@ struct OperatorFaults {
     double crash_before_write = 0;
     double crash_after_write = 0;
     DurationRange restart_delay{};  ///< of the crashes at writes
+};
+
+/// What muster-run does in the pods whose command it is: a real agent, with the job's master where
+/// the pod is the host of its endpoint, and simulated workers. `work.most` zero: such pods have a
+/// drawn life, as all others do.
+struct Training {
+    DurationRange
+        work{};  ///< for which all workers of a world have to run, in one piece or several
+    DurationRange worker_start{};
+    DurationRange worker_stop{};  ///< from SIGTERM to the end; the grace period at most
+
+    bool happens() const { return work.most > Duration::zero(); }
+};
+
+/// What goes wrong with agents, their workers, links and records.
+struct TrainingFaults {
+    Recurring worker_death;
+    double program_error = 0;  ///< of those deaths: by an error of the program
+    Recurring link_cut;
+    Recurring late_cut;  ///< what the node said before comes by one of `late_cut_by` later
+    DurationRange late_cut_by{};
+    Recurring half_cut;   ///< one side does not know
+    Recurring partition;  ///< nothing gets out, or in, or neither
+    Recurring slow_link;  ///< each message takes one of `slow_link_by` longer
+    DurationRange slow_link_by{};
+    Recurring lost_records;  ///< what a master writes fails, or seems to
 };
 
 struct UserActions {
@@ -97,6 +127,8 @@ struct Scenario {
     double fault_fires = 0;
     NodeFaults node_faults;
     OperatorFaults operator_faults;
+    Training training;
+    TrainingFaults training_faults;
     Recurring clock_jump;
     DurationRange clock_jump_by{};
     UserActions user;

@@ -91,6 +91,24 @@ TEST(Scenario, EveryProblemIsTold) {
     EXPECT_THAT(problems(R"({"nodes":0,"operators":0,"x":1})"), SizeIs(3));
 }
 
+TEST(Scenario, WhatIsReadOfTrainingIsKept) {
+    const auto scenario = read_scenario(json::parse(R"({
+        "jobs": [{"elastic": 0.5, "minWorkers": "1..2", "maxRestarts": 7}],
+        "training": {"work": "2m..5m", "workerStart": "5ms", "workerStop": "1s"},
+        "trainingFaults": {"workerDeath": {"every": "1m"}, "programError": 0.2,
+                           "lateCut": {"every": "2m", "by": "3s"}, "partition": {"every": "3m", "lasts": "4s"}}})"));
+    ASSERT_TRUE(scenario) << scenario.error().message();
+    EXPECT_EQ(scenario->jobs[0].elastic, 0.5);
+    EXPECT_EQ(scenario->jobs[0].min_workers, std::pair(1, 2));
+    EXPECT_EQ(scenario->jobs[0].max_restarts, std::pair(7, 7));
+    EXPECT_TRUE(scenario->training.happens());
+    EXPECT_EQ(scenario->training.work.most, 5min);
+    EXPECT_EQ(scenario->training_faults.program_error, 0.2);
+    EXPECT_EQ(scenario->training_faults.late_cut_by.most, 3s);
+    EXPECT_EQ(scenario->training_faults.partition.lasts.most, 4s);
+    EXPECT_FALSE(scenario->training_faults.link_cut.happens());
+}
+
 TEST(Scenario, AgentsMayBeAlone) {
     const auto scenario =
         read_scenario(json::parse(R"({"agentsAlone":{"nodes":"2..3","faults":9,"time":"30s"}})"));

@@ -1,6 +1,8 @@
 #include "sim/internal/generated_job.h"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
+#include <string>
 
 #include "base/check.h"
 #include "jobs/kind.h"
@@ -71,6 +73,21 @@ const jobs::JobKind& kind_named(const std::string& name) {
     return *kind;
 }
 
+/// Its pods run muster-run. The rest of its workers may be added by somebody later.
+void make_elastic(const GeneratedJobs& jobs, json::object& spec, Rng& rng) {
+    constexpr int kMostWorkers = 4;
+    json::object& replicas = spec["pytorchReplicaSpecs"].get_object();
+    replicas.erase("Master");
+    json::value& worker = replicas["Worker"];
+    worker.at("template").at("spec").at("containers").at(0).get_object()["command"] =
+        json::array{"muster-run", "train.py"};
+    const int workers = worker.at("replicas").to_number<int>();
+    spec["nprocPerNode"] = std::to_string(draw({1, 2}, rng));
+    spec["elasticPolicy"] = {{"minReplicas", std::min(draw(jobs.min_workers, rng), workers)},
+                             {"maxReplicas", std::max(workers, kMostWorkers)},
+                             {"maxRestarts", draw(jobs.max_restarts, rng)}};
+}
+
 }  // namespace
 
 json::object generate_job(const GeneratedJobs& jobs, const std::string& name, Rng& rng) {
@@ -98,6 +115,8 @@ json::object generate_job(const GeneratedJobs& jobs, const std::string& name, Rn
     do {
         choose_words(kind, spec, rng);
         spec[kind.replicas_field] = draw_replicas(jobs, kind, rng);
+        if (jobs.elastic > 0 && kind.resource.kind == "PyTorchJob" && rng.chance(jobs.elastic))
+            make_elastic(jobs, spec, rng);
     } while (!jobs::load(kind, json::value(job)).has_value());
     return job;
 }

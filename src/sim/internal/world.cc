@@ -94,10 +94,20 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       user_transport_(context_.get_executor(), api_, clock_, part(seed_, 5), {}, hooks_of("user")),
       node_transport_(context_.get_executor(), api_, clock_, part(seed_, 6), scenario.node_api,
                       hooks_of("nodes")),
+      elastic_pods_(context_.get_executor(), clock_, ledger_,
+                    {.seed = part(seed_, 9),
+                     .training = scenario.training,
+                     .counts_are_exact = scenario.operators == 1 && !crashes(scenario)}),
+      training_trouble_(elastic_pods_, clock_, fault_rng_, scenario.training_faults,
+                        [this](std::string what) { note(std::move(what)); }),
       nodes_(
           context_.get_executor(), node_transport_, clock_, nodes_rng_,
           [this](const PodIdentity& pod, int start) { return life_of_pod(pod, start); },
-          nodes_options(scenario)),
+          nodes_options(scenario),
+          [this](const json::value& pod, const PodPlace& place,
+                 std::function<void(std::int32_t)> ended) {
+              return elastic_pods_.start(pod, place, std::move(ended));
+          }),
       user_(user_transport_, part(seed_, 7)),
       operators_(static_cast<std::size_t>(scenario.operators)),
       up_since_(operators_.size()),
@@ -164,6 +174,7 @@ void World::committed(const store::StoreChange& change) {
         }
     }
     invariants_.change(writer_, change);
+    elastic_pods_.committed(change);
 }
 
 PodLife World::life_of_pod(const PodIdentity& pod, int start) const {
@@ -302,6 +313,7 @@ Task<void> World::delay_a_node(DurationRange by, DurationRange lasts) {
 
 void World::start_trouble() {
     start_trouble_of_nodes();
+    start_trouble_of_training();
     recurring("operator crash", scenario_.operator_faults.crash, [](World& world) -> Task<void> {
         const std::size_t index = world.fault_rng_.below(world.operators_.size());
         if (world.operators_[index] == nullptr) co_return;
@@ -350,6 +362,21 @@ void World::start_trouble_of_nodes() {
     });
 }
 
+void World::start_trouble_of_training() {
+    const TrainingFaults& faults = scenario_.training_faults;
+    using Trouble = TrainingTrouble;
+    const auto add = [this](const char* name, const Recurring& how, Task<void> (Trouble::*act)()) {
+        recurring(name, how, [act](World& world) { return (world.training_trouble_.*act)(); });
+    };
+    add("worker death", faults.worker_death, &Trouble::kill_worker);
+    add("link cut", faults.link_cut, &Trouble::cut_link);
+    add("late cut", faults.late_cut, &Trouble::cut_late);
+    add("half cut", faults.half_cut, &Trouble::cut_half);
+    add("partition", faults.partition, &Trouble::part);
+    add("slow link", faults.slow_link, &Trouble::slow_down);
+    add("lost records", faults.lost_records, &Trouble::lose_records);
+}
+
 void World::start_trouble_by_user() {
     const UserActions& user = scenario_.user;
     recurring("scale", user.scale, [](World& world) { return world.user_.scale_a_job(); });
@@ -372,6 +399,7 @@ void World::end_trouble() {
     wait(trouble_.stop());
     in_trouble_ = false;
     fault_plan_.reset();
+    training_trouble_.mend();
     if (disturbs_operators(scenario_)) calm_since_ = clock_.now() + kRecovery;
     node_transport_.set_faults({});
     for (auto& life : operators_)
@@ -414,6 +442,7 @@ Result<SimulationOutcome> World::run() {
         return sum;
     };
     invariants_.at_end();
+    elastic_pods_.at_end();
     const std::uint64_t before = writes();
     run_until(Instant(scenario_.duration) + kQuiet);
     if (const std::uint64_t more = writes() - before; more > 0)
@@ -431,6 +460,7 @@ void World::stop_everything() {
         if (life != nullptr) wait(life->stop());
     operators_.clear();
     wait(nodes_.stop());
+    wait(elastic_pods_.stop());
     wait(api_.stop());
 }
 

@@ -10,7 +10,9 @@
 #include "base/fault.h"
 #include "base/time/sim_clock.h"
 #include "kube/client/client.h"
+#include "sim/internal/elastic_pods.h"
 #include "sim/internal/operator_life.h"
+#include "sim/internal/training_trouble.h"
 #include "sim/internal/user.h"
 #include "sim/simulated_nodes.h"
 #include "sim/world.h"
@@ -36,6 +38,7 @@ class World {
     Task<void> submit(GeneratedJobs jobs);
     void start_trouble();
     void start_trouble_of_nodes();
+    void start_trouble_of_training();
     void start_trouble_by_user();
     void end_trouble();
     Task<void> make_an_end();
@@ -79,6 +82,8 @@ class World {
     apiserver::ApiServer api_;
     FaultyTransport user_transport_;
     FaultyTransport node_transport_;
+    ElasticPods elastic_pods_;
+    TrainingTrouble training_trouble_;
     SimulatedNodes nodes_;
     User user_;
     std::vector<std::unique_ptr<OperatorLife>> operators_;  ///< null: crashed

@@ -98,6 +98,15 @@ INSTANTIATE_TEST_SUITE_P(
         Faults{"clock-jumps", {"the calendar is set by -", "the calendar is set by "}},
         Faults{"limits", {"reached the specified backoff limit", "active longer than"}},
         Faults{"groups", {"All of its pods restart together", "is evicted"}},
+        Faults{"elastic-pods",
+               {"fault: a worker of", "are cut\n", "and what it has said comes late",
+                "and it does not know", "and others do not know", "nothing gets to or from",
+                "nothing gets out of", "nothing gets into", "is slow", "masters' records fail",
+                "is evicted", "is killed", "node-0 dies", "falls silent", "user: pod",
+                "the program's work is done", "a master starts", "charged for"}},
+        Faults{"elastic-chaos",
+               {"operator-1 crashes", "a request is lost", "the calendar is set by",
+                "the connections of", "a worker of", "masters' records fail", "a master starts"}},
         Faults{"elastic", {"is cut", "is killed", "is lost", "falls silent", "records fail"}},
         Faults{"meddling",
                {"PyTorchJobSuspended", "PyTorchJobResumed", "user: pod", "user: services",
@@ -109,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(BuiltinScenarios, EqualSeedsGiveEqualRunsOfAgentsToo) {
-    for (const char* name : {"elastic"}) {
+    for (const char* name : {"elastic", "elastic-pods", "elastic-chaos"}) {
         const sim::Scenario scenario = scenario_named(name);
         for (const std::uint64_t seed : {1u, 5u})
             EXPECT_EQ(sim::simulate(scenario, {.seed = seed, .tell = {}})->hash,

@@ -1,0 +1,198 @@
+#include "sim/internal/elastic_pod.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+namespace muster::sim {
+
+namespace {
+
+constexpr const char* kToken = "secret";
+constexpr int kFailed = 1;
+constexpr int kSignalled = 128;
+
+/// The master's share of what listens at the endpoint.
+class Endpoint final : public net::Listener {
+  public:
+    explicit Endpoint(std::shared_ptr<net::MemoryListener> listener)
+        : listener_(std::move(listener)) {}
+    ~Endpoint() override { listener_->close(); }
+
+    Task<Result<std::unique_ptr<net::ByteStream>>> accept() override { return listener_->accept(); }
+    void close() override { listener_->close(); }
+    std::string address() const override { return listener_->address(); }
+
+  private:
+    std::shared_ptr<net::MemoryListener> listener_;
+};
+
+agent::AgentOptions agent_options(const launch::LaunchPlan& plan, bool can_host_master) {
+    agent::AgentOptions options;
+    options.token = kToken;
+    options.can_host_master = can_host_master;
+    options.workers.policy = plan.policy;
+    options.workers.broken_grace = plan.times.broken_grace;
+    options.workers.healthy_grace = plan.times.stop_grace;
+    options.workers.join_timeout = plan.times.join.value_or(Duration::max());
+    options.rpc.liveness = {.dead_after = plan.times.silence};
+    return options;
+}
+
+}  // namespace
+
+/// One start of the pod's containers.
+struct ElasticPod::Container {
+    Container(const asio::any_io_executor& executor, const launch::LaunchPlan& its_plan,
+              run::RecordPlace its_record, std::function<void(std::int32_t)> when_ended)
+        : plan(its_plan),
+          record(std::move(its_record)),
+          ended(std::move(when_ended)),
+          tasks(executor) {}
+
+    launch::LaunchPlan plan;
+    run::RecordPlace record;
+    std::function<void(std::int32_t)> ended;
+    bool terminated = false;
+    bool hosts = false;  ///< it has the job's endpoint
+    std::shared_ptr<net::MemoryListener> listener = {};
+    std::unique_ptr<run::HostedMaster> master = {};
+    TaskGroup tasks;
+};
+
+ElasticPod::ElasticPod(const Job& job, std::string its_name, std::string address,
+                       elastic::ElasticNode::Options options, const FaultWindows& its_machine)
+    : name(std::move(its_name)),
+      node(job.nodes, std::move(address), std::move(options)),
+      machine(its_machine),
+      job_(job) {
+    job_.nodes.invariants.of_node(node.name, machine);
+}
+
+ElasticPod::~ElasticPod() = default;
+
+bool ElasticPod::is_host_of(const launch::Rendezvous& rendezvous) const {
+    const auto seats =
+        launch::hosted_here(rendezvous, {.names = {name}, .addresses = {node.name}}, {});
+    return rendezvous.where == launch::Rendezvous::Where::kHere ||
+           (!seats.empty() && seats.front() == 0);
+}
+
+const run::HostedMaster* ElasticPod::master() const {
+    return container_ ? container_->master.get() : nullptr;
+}
+
+void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::int32_t)> ended) {
+    container_ =
+        std::make_shared<Container>(job_.nodes.executor, plan, job_.new_record(), std::move(ended));
+    container_->hosts = is_host_of(plan.rendezvous);
+    if (container_->hosts) {
+        if (!std::exchange(was_host_, true)) {
+            job_.nodes.invariants.of_master_place(node.fault_windows);
+            job_.nodes.invariants.of_master_place(machine);
+        }
+        host(*container_, run::HostedMaster::Start::kAsFirst);
+    }
+    node.start_agent({.options = agent_options(plan, container_->hosts),
+                      .connect = [this, from = std::weak_ptr(container_)] { return connect(from); },
+                      .may_be_excluded = {},
+                      .ended = [this, from = std::weak_ptr(container_)](
+                                   const agent::AgentEnd& end) { look_at_end(from.lock(), end); }});
+}
+
+/// The job's master, at that pod's endpoint.
+void ElasticPod::host(Container& container, run::HostedMaster::Start start) {
+    const auto& executor = job_.nodes.executor;
+    run::MasterPlace place{.ask_others_every = container.plan.times.silence};
+    if (container.plan.rendezvous.where != launch::Rendezvous::Where::kHere) {
+        container.listener = std::make_shared<net::MemoryListener>(executor);
+        place.listener = std::make_unique<Endpoint>(container.listener);
+    }
+    master::MasterOptions options = run::master_options(container.plan, kToken);
+    // What has a limit is kept, and can be counted.
+    for (job_protocol::Budget& budget : options.job.budgets)
+        if (!budget.incidents) budget.incidents = 1000;
+    job_.nodes.invariants.of_job(options.job, false);
+    job_.nodes.invariants.say(node.name + ": a master starts");
+    job_.nodes.invariants.master_began();
+    container.master =
+        std::make_unique<run::HostedMaster>(executor, job_.nodes.clock, job_.nodes.rng,
+                                            container.record, std::move(options), std::move(place));
+    run::HostedMaster::Heard heard;
+    if (start == run::HostedMaster::Start::kTakesOver && node.agent)
+        heard = {.epoch = node.agent->agent->state().epoch_seen(),
+                 .record = node.agent->agent->state().record()};
+    container.master->start(start, std::move(heard), [this](const Error& error) {
+        job_.nodes.invariants.say(node.name + ": its master gives up: " + error.message());
+        job_.masters_changed();
+    });
+    job_.masters_changed();
+}
+
+Task<Result<std::unique_ptr<net::ByteStream>>> ElasticPod::connect(std::weak_ptr<Container> from) {
+    const auto container = from.lock();
+    if (!container) co_return Error(Code::kUnavailable, "the pod is gone");
+    if (container->master && container->master->running()) co_return container->master->connect();
+    auto connected = co_await node.link.connect(job_.reach_master);
+    if (connected || !container->hosts || container_ != container || !node.agent ||
+        node.agent->agent->state().knows_the_end())
+        co_return connected;
+    // Who hosted it has ended.
+    if (container->master) co_await container->master->stop();
+    host(*container, run::HostedMaster::Start::kTakesOver);
+    co_return container->master->connect();
+}
+
+Task<Result<std::unique_ptr<net::ByteStream>>> ElasticPod::accept() {
+    return node.link.accept([this] {
+        return container_ ? container_->listener : std::shared_ptr<net::MemoryListener>();
+    });
+}
+
+void ElasticPod::look_at_end(std::shared_ptr<Container> container, const agent::AgentEnd& end) {
+    if (container && container == container_)
+        container->tasks.spawn("container", finish(container, end));
+}
+
+Task<void> ElasticPod::finish(std::shared_ptr<Container> container, agent::AgentEnd end) {
+    using Kind = agent::AgentEnd::Kind;
+    // Other nodes go on, or want to hear how it ended.
+    if (container->master && end.kind != Kind::kLeft && end.kind != Kind::kGaveUp)
+        co_await container->master->join();
+    if (container->master) co_await container->master->stop();
+    node.link.cut();
+    job_.nodes.invariants.store_ended(node.name);
+    job_.nodes.graves.spawn("bury", [](std::shared_ptr<Container> ended) -> Task<void> {
+        co_await ended->tasks.stop();
+    }(container));
+    container_.reset();
+    job_.masters_changed();
+    const auto told = std::move(container->ended);
+    told(end.kind == Kind::kSucceeded                       ? EXIT_SUCCESS
+         : end.kind == Kind::kLeft && container->terminated ? kSignalled + SIGTERM
+                                                            : kFailed);
+}
+
+void ElasticPod::terminate() {
+    if (!container_ || std::exchange(container_->terminated, true)) return;
+    node.leave("SIGTERM was sent to its agent");
+}
+
+void ElasticPod::kill(PodProgram::Death death) {
+    if (!container_) return;
+    job_.masters_changed();  // what it had is seen before it is gone
+    auto container = std::exchange(container_, nullptr);
+    if (death == PodProgram::Death::kOfMachine) node.link.go_dark();
+    node.workers.vanish();
+    if (!node.kill_agent()) node.link.cut();
+    if (container->listener) container->listener->close();
+    container->tasks.cancel();
+    job_.nodes.graves.spawn("bury", [](std::shared_ptr<Container> killed) -> Task<void> {
+        co_await killed->tasks.stop();
+        if (killed->master) co_await killed->master->stop();
+    }(std::move(container)));
+    job_.masters_changed();
+}
+
+}  // namespace muster::sim

@@ -1,0 +1,39 @@
+#include "sim/internal/launch_of_pod.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+namespace muster::sim {
+namespace {
+
+json::value pod(std::string_view command, std::string_view env = "[]") {
+    json::value made =
+        json::parse(R"({"spec":{"containers":[{"name":"side","image":"a"},{"name":"pytorch"}]}})");
+    json::object& container = made.at("spec").at("containers").at(1).get_object();
+    container["command"] = json::parse(command);
+    container["env"] = json::parse(env);
+    return made;
+}
+
+TEST(LaunchOfPod, IsWhatTheOperatorPutsIntoItsEnvironment) {
+    const auto plan = launch_of_pod(pod(
+        R"(["muster-run","train.py"])",
+        R"([{"name":"PET_RDZV_ENDPOINT","value":"demo-worker-0:23456"},{"name":"PET_NNODES","value":"1:4"},
+                {"name":"PET_NPROC_PER_NODE","value":"2"},{"name":"PET_MAX_RESTARTS","value":"5"}])"));
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->rendezvous.endpoints.front().text(), "demo-worker-0:23456");
+    EXPECT_EQ(plan->nodes, (launch::NodeRange{1, 4}));
+    EXPECT_EQ(plan->local_size, 2);
+    EXPECT_EQ(plan->max_restarts, 5);
+}
+
+TEST(LaunchOfPod, ThereIsNoneOfAnotherCommandOrOfOneThatIsRefused) {
+    EXPECT_FALSE(launch_of_pod(pod(R"(["python","train.py"])")));
+    EXPECT_FALSE(launch_of_pod(pod(R"([])")));
+    EXPECT_FALSE(launch_of_pod(pod(R"(["muster-run","--nnodes","3:2","train.py"])")));
+    EXPECT_TRUE(launch_of_pod(pod(R"(["muster-run","train.py"])")));
+}
+
+}  // namespace
+}  // namespace muster::sim

@@ -1,0 +1,108 @@
+#include "sim/internal/training_trouble.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <csignal>
+
+#include "sim/internal/generated_job.h"
+
+namespace muster::sim {
+
+ElasticPod* TrainingTrouble::any() {
+    const std::vector<ElasticPod*> running = pods_.running();
+    return running.empty() ? nullptr : running[rng_.below(running.size())];
+}
+
+elastic::SimulatedWorkers::Death TrainingTrouble::death() {
+    if (rng_.chance(faults_.program_error)) {
+        static constexpr std::array kErrors = {"ValueError: one", "ValueError: two",
+                                               "ImportError: three"};
+        return {.exit_code = 1, .error = kErrors.at(rng_.below(kErrors.size()))};
+    }
+    if (rng_.chance(0.1)) return {.signal = SIGKILL, .out_of_memory = true};
+    if (rng_.chance(0.5)) return {.signal = SIGKILL};
+    return {.exit_code = 1};
+}
+
+Task<void> TrainingTrouble::kill_worker() {
+    ElasticPod* const pod = any();
+    if (pod == nullptr) co_return;
+    const auto all = static_cast<std::uint64_t>(pod->node.options.local_size);
+    if (pod->node.workers.end(static_cast<int>(rng_.below(all)), death()))
+        note_(fmt::format("a worker of {} dies", pod->name));
+}
+
+Task<void> TrainingTrouble::cut_link() {
+    ElasticPod* const pod = any();
+    if (pod == nullptr) co_return;
+    note_(fmt::format("the connections of {} are cut", pod->name));
+    pod->node.link.cut();
+}
+
+Task<void> TrainingTrouble::cut_late() {
+    ElasticPod* const pod = any();
+    if (pod == nullptr) co_return;
+    note_(fmt::format("the connections of {} are cut, and what it has said comes late", pod->name));
+    pod->node.link.cut_late(draw(faults_.late_cut_by, rng_));
+}
+
+Task<void> TrainingTrouble::cut_half() {
+    ElasticPod* const pod = any();
+    if (pod == nullptr) co_return;
+    const bool by_node = rng_.chance(0.5);
+    note_(fmt::format("the connections of {} are cut, and {} not know", pod->name,
+                      by_node ? "others do" : "it does"));
+    pod->node.link.cut(by_node ? elastic::SimulatedLink::Seen::kByNode
+                               : elastic::SimulatedLink::Seen::kByMaster);
+}
+
+Task<void> TrainingTrouble::part() {
+    ElasticPod* const pod = any();
+    if (pod == nullptr) co_return;
+    const bool up = rng_.chance(0.6);
+    const bool down = !up || rng_.chance(0.5);
+    note_(fmt::format("nothing gets {} {}",
+                      up && down ? "to or from"
+                      : up       ? "out of"
+                                 : "into",
+                      pod->name));
+    pod->node.link.set(up, down);
+    co_await clock_.sleep_for(draw(faults_.partition.lasts, rng_));
+    pod->node.link.set(false, false);
+}
+
+Task<void> TrainingTrouble::slow_down() {
+    ElasticPod* const pod = any();
+    if (pod == nullptr) co_return;
+    note_(fmt::format("the link of {} is slow", pod->name));
+    pod->node.link.set_delay(draw(faults_.slow_link_by, rng_), draw(faults_.slow_link_by, rng_));
+    co_await clock_.sleep_for(draw(faults_.slow_link.lasts, rng_));
+    pod->node.link.set_delay({}, {});
+}
+
+Task<void> TrainingTrouble::lose_records() {
+    using Fault = master::MemoryRecords::Fault;
+    if (pods_.running().empty()) co_return;
+    note_("masters' records fail");
+    for (const auto& [uid, job] : pods_.jobs())
+        job->set_record_faults([this] {
+            return rng_.chance(0.5)   ? Fault::kNone
+                   : rng_.chance(0.5) ? Fault::kFails
+                                      : Fault::kLost;
+        });
+    co_await clock_.sleep_for(draw(faults_.lost_records.lasts, rng_));
+    for (const auto& [uid, job] : pods_.jobs()) job->set_record_faults({});
+}
+
+void TrainingTrouble::mend() {
+    for (const auto& [uid, job] : pods_.jobs()) {
+        job->set_record_faults({});
+        for (const auto& pod : job->pods()) {
+            pod->node.link.set(false, false);
+            pod->node.link.set_delay({}, {});
+        }
+    }
+}
+
+}  // namespace muster::sim

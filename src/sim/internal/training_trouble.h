@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/rng.h"
+#include "base/time/clock.h"
+#include "sim/internal/elastic_pods.h"
+#include "sim/scenario.h"
+
+namespace muster::sim {
+
+/// What goes wrong with agents, their workers, links and records, one at a time: each method lets
+/// one thing happen to a pod of its choice, and notes what, if there is one to which it can.
+///
+/// All that it is given outlives it. Thread: one loop.
+class TrainingTrouble {
+  public:
+    TrainingTrouble(ElasticPods& pods, Clock& clock, Rng& rng, const TrainingFaults& faults,
+                    std::function<void(std::string)> note)
+        : pods_(pods), clock_(clock), rng_(rng), faults_(faults), note_(std::move(note)) {}
+
+    Task<void> kill_worker();
+    Task<void> cut_link();
+    Task<void> cut_late();
+    Task<void> cut_half();
+    Task<void> part();
+    Task<void> slow_down();
+    Task<void> lose_records();
+    /// All that lasts.
+    void mend();
+
+  private:
+    ElasticPod* any();
+    elastic::SimulatedWorkers::Death death();
+
+    ElasticPods& pods_;
+    Clock& clock_;
+    Rng& rng_;
+    const TrainingFaults& faults_;
+    std::function<void(std::string)> note_;
+};
+
+}  // namespace muster::sim
