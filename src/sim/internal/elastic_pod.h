@@ -7,7 +7,7 @@
 
 #include "base/async/task_group.h"
 #include "launch/plan.h"
-#include "muster_run/hosted_master.h"
+#include "muster_run/hosting/hosted_master.h"
 #include "net/memory_stream.h"
 #include "sim/elastic/elastic_node.h"
 #include "sim/pod_program.h"
