@@ -120,7 +120,7 @@ Result<Handler> read_handler(const json::object& fields, const kube::Container& 
     }
     if (const json::object* sleep = kube::object_at(fields, "sleep"); sleep != nullptr)
         return read_sleep(*sleep, fmt::format("{}.sleep", where));
-    if (object("grpc") != nullptr)
+    if (kube::object_at(fields, "grpc") != nullptr)
         return Error(Code::kUnsupported,
                      fmt::format("{}.grpc needs a gRPC client, which muster does not have: use a "
                                  "tcpSocket, or an exec of grpc_health_probe",
