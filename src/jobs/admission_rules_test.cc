@@ -33,7 +33,8 @@ auto rule(std::string_view expression, std::string_view message) {
 
 TEST(AdmissionRules, FollowFromTheDataOfAKind) {
     const std::vector<AdmissionRule> rules = rules_of("pytorchjobs");
-    EXPECT_THAT(rules, Contains(rule("t.lowerAscii() in ['master', 'worker']", "no replica type")));
+    EXPECT_THAT(rules,
+                Contains(rule("t.lowerAscii() in ['master', 'worker']", "is not a replica type")));
     EXPECT_THAT(rules, Contains(rule("?replicas.orValue(1) == 1", "Master.replicas: must be 1")));
     EXPECT_THAT(rules, Contains(rule("['', 'pytorch']", "a container that is named \"pytorch\"")));
     // "-worker-" and the digits of the last index; "-master-0" whole.

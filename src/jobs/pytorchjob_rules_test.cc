@@ -30,7 +30,7 @@ TEST(PyTorchRules, Names) {
          {{"metadata/name", R"("42")"}},
          "Invalid",
          "metadata.name",
-         "no job"},
+         "is not a job name"},
         {"ends with '-'", {{"metadata/name", R"("demo-")"}}, "Invalid", "metadata.name", "last"},
         {"no name", {{"metadata/name", ""}}, "Required", "metadata.name", "needs a name"},
         {"no metadata", {{"metadata", ""}}, "Required", "metadata.name", "needs a name"},
