@@ -48,7 +48,7 @@ TEST_F(TokenFile, OneThatCantBeReadLeavesTheTokenAndIsTold) {
     pass(60s);
     EXPECT_EQ(call(), "200");
     EXPECT_EQ(call(), "200");
-    EXPECT_THAT(logged_, ElementsAre(HasSubstr("can't be renewed")));
+    EXPECT_THAT(logged_, ElementsAre(HasSubstr("can't be refreshed")));
     write("token", "two");
     pass(10s);
     EXPECT_EQ(call(), "200");
