@@ -37,7 +37,7 @@ void check_amount(const json::object& spec, std::string_view key, FieldErrors& f
             " or '93%', regex used for validation is '[0-9]+%')"));
         return;
     }
-    const auto number = parse_number<int>(percent);
+    const auto number = leading_number<int>(percent);
     if (!number || *number > 100)
         field_errors.push_back(invalid_value(field, *value, "must not be greater than 100%"));
 }
