@@ -181,7 +181,7 @@ TEST_F(GroupTest, RestartsInARowArePutOff) {
     for (const std::chrono::seconds pause : {10s, 20s, 40s, 80s, 160s, 300s, 300s}) {
         fail();
         EXPECT_THAT(world.status("demo").conditions.back().message,
-                    HasSubstr(fmt::format("after a pause of {} s.", pause.count())));
+                    HasSubstr(fmt::format("after a pause of {} s).", pause.count())));
         world.run_for(pause - 2s);
         EXPECT_THAT(world.pods(), IsEmpty()) << pause;
         EXPECT_THAT(summary(world.status("demo")), ElementsAre("Created", "Restarting"));

@@ -152,7 +152,7 @@ TEST_F(MachineCheck, SaysWhatToDoAboutWhatIsMissing) {
     EXPECT_THAT(check({{"            resources: {requests: {cpu: 1}}",
                         "            resources: {limits: {nvidia.com/gpu: 1}}"}}),
                 ElementsAre(HasSubstr(
-                    "resources.limits[nvidia.com/gpu]: this machine has no \"nvidia.com/gpu\" ; to "
+                    "resources.limits[nvidia.com/gpu]: this machine has no \"nvidia.com/gpu\"; to "
                     "run without it, use --ignore-resources nvidia.com/gpu")));
     EXPECT_THAT(check({{"            resources: {requests: {cpu: 1}}",
                         "            resources: {limits: {amd.com/gpu: 2}}"}}),
