@@ -243,8 +243,8 @@ def test_a_spare_that_nobody_needs_ends_quietly(tmp_path):
 
 
 @pytest.mark.parametrize("data, why", [
-    (b"\xff\xff\xff\xff", "at most 8388608 are allowed"), (b"\3\0\0\0{{{", "Expecting"), (b"\2\0\0\0[]", "not an object"), (b"\2\0\0\0{}", "not a start"),
-    (b"\2\0", "ended after 2 bytes"),
+    (b"\xff\xff\xff\xff", "at most 8388608 are allowed"), (b"\3\0\0\0{{{", "Expecting"), (b"\2\0\0\0[]", "not an object"),
+    (b"\2\0\0\0{}", "not a start"), (b"\2\0", "ended after 2 bytes"),
 ])
 def test_what_is_no_message_is_refused(tmp_path, data, why):
     with Spare(WHO, modules=["json"], cwd=tmp_path) as spare:

@@ -81,7 +81,8 @@ TEST(AdmissionReview, WhatIsNoAnswerSaysWhy) {
          "patchType is \"Merge\""},
         {answer(R"({"uid":"u","allowed":true,"patch":"***","patchType":"JSONPatch"})"),
          "not base64"},
-        {answer(R"({"uid":"u","allowed":true,"patch":"eA==","patchType":"JSONPatch"})"), "not JSON"},
+        {answer(R"({"uid":"u","allowed":true,"patch":"eA==","patchType":"JSONPatch"})"),
+         "not JSON"},
     };
     for (const auto& [text, why] : cases) {
         const auto verdict = read_review(text, "w", "u", true);

@@ -102,7 +102,8 @@ TEST(OperateFlagsTest, WhatIsWrong) {
     EXPECT_THAT(error_of({"--kube-api-burst", "10"}), HasSubstr("needs --kube-api-qps"));
     EXPECT_THAT(error_of({"--metrics-bind-address", "8080"}), HasSubstr("wants :PORT"));
     EXPECT_THAT(error_of({"--metrics-bind-address", ":8081"}), HasSubstr("both want port 8081"));
-    EXPECT_THAT(error_of({"--leader-elect-lease-duration", "5s"}), HasSubstr("do not fit together"));
+    EXPECT_THAT(error_of({"--leader-elect-lease-duration", "5s"}),
+                HasSubstr("do not fit together"));
     EXPECT_THAT(error_of({"--leader-elect-lease-duration", "1500ms"}), HasSubstr("whole seconds"));
     EXPECT_THAT(error_of({"--log-format", "xml"}), HasSubstr("json or text"));
     EXPECT_THAT(error_of({"--leader-elekt"}), HasSubstr("did you mean --leader-elect"));
