@@ -132,7 +132,7 @@ struct Scenario {
     Recurring clock_jump;
     DurationRange clock_jump_by{};
     UserActions user;
-    /// Invariants that this world does not hold, by name (invariants.h); each needs a reason in the
+    /// Invariants that this world does not hold, by name (ledger/ledger.h); each needs a reason in the
     /// file.
     std::vector<std::string> except;
     /// Then nothing else of this counts.
