@@ -127,6 +127,6 @@ def test_a_job_of_another_controller_is_left_to_it(muster):
         path = muster.write("theirs.yaml", manifest("MPIJob", spec=f"runPolicy: {{managedBy: {controller}}}"))
         finished = muster.run("validate", "--anywhere", path)
         assert finished.status == 0, finished
-        assert (f"spec.runPolicy.managedBy: {controller} is in charge" in finished.err) is said, finished
+        assert (f"spec.runPolicy.managedBy: {controller} manages this job" in finished.err) is said, finished
     other = muster.write("other.yaml", manifest("JAXJob", spec="runPolicy: {managedBy: kubeflow.org/mpi-operator}"))
     assert muster.run("validate", "--anywhere", other).status == 2

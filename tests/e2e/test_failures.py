@@ -23,5 +23,5 @@ def test_what_the_page_says_holds(case):
         row = drill.rehearse(BINARY, case)
     except drill.Missing as why:
         pytest.skip(str(why))
-    _, _, _, outcome, anew, _ = drill.table(drill.PAGE.read_text())[case.key]
-    assert (row.outcome, row.anew) == (outcome, anew)
+    _, _, _, outcome, restarted, _ = drill.table(drill.PAGE.read_text())[case.key]
+    assert (row.outcome, row.restarted) == (outcome, restarted)
