@@ -71,7 +71,7 @@ void Invariants::look_at_shape(const job_protocol::World& world) {
         wrong("worlds",
               "an agent or a slot is in it twice, or its ranks are not counted: " + name(world));
     // A node that was cut off, and is its whole world, does not know, and may begin anew alone.
-    if (end() && kept_.back().newest_at_end < world.generation &&
+    if (end() && newest_kept().newest_at_end < world.generation &&
         !worlds_.contains(world.generation) && !masters_differ_.excuse(clock_.now(), clock_.now()))
         wrong("verdict", "there is a new world after the job's end: " + name(world));
 }
@@ -170,7 +170,7 @@ bool Invariants::was_charged(const Generation& generation, std::optional<int> re
 
 FaultWindows Invariants::way_of_masters() const {
     FaultWindows way = masters_differ_;
-    for (const FaultWindows* part : master_places_) way.add(*part);
+    for (const MasterPlace& place : master_places_) way.add(*place.fault_windows, place.until);
     return way;
 }
 
@@ -249,6 +249,7 @@ void Invariants::agent_ended(const std::string& node, const agent::AgentEnd& end
 
 void Invariants::recorded(const job_protocol::JobRecord& record, std::size_t number) {
     look_at_masters_();
+    newest_used_ = std::max(newest_used_, number);
     Kept& kept = kept_[number];
     look_at_charges(record, kept);
     if (kept.end && record.end != kept.end) wrong("verdict", "an end was not final");

@@ -66,7 +66,11 @@ class Invariants {
     /// A node on which a master may be: what is wrong with the way to it is wrong with the ways of
     /// all nodes.
     void of_master_place(const FaultWindows& fault_windows) {
-        master_places_.push_back(&fault_windows);
+        master_places_.push_back({.fault_windows = &fault_windows});
+    }
+    /// The places of before have masters no more: another one has them from now on.
+    void masters_moved() {
+        for (MasterPlace& place : master_places_) place.until = std::min(place.until, clock_.now());
     }
     /// Calls made() with what each master that is there has now.
     void of_masters(std::function<void()> look) { look_at_masters_ = std::move(look); }
@@ -110,8 +114,8 @@ class Invariants {
     // ---- what there is to say of it
 
     std::size_t worlds() const { return worlds_.size(); }
-    /// By the newest record.
-    const std::optional<job_protocol::Verdict>& end() const { return kept_.back().end; }
+    /// By the newest record that a master has used.
+    const std::optional<job_protocol::Verdict>& end() const { return newest_kept().end; }
     /// By any of them.
     bool has_ended(job_protocol::Verdict::Kind how) const;
     /// Something was wrong with that node, or the way to a master, by which it may be taken for
@@ -135,6 +139,7 @@ class Invariants {
     };
 
     Known& known(const job_protocol::World& world);
+    const Kept& newest_kept() const { return kept_[newest_used_]; }
     void look_at_shape(const job_protocol::World& world);
     void look_at_last(const job_protocol::World& world);
     void look_at_charges(const job_protocol::JobRecord& record, Kept& kept);
@@ -154,7 +159,11 @@ class Invariants {
     master::JobOptions options_;
     bool checks_nodes_ = false;
     std::map<std::string, std::vector<const FaultWindows*>> nodes_;
-    std::vector<const FaultWindows*> master_places_;
+    struct MasterPlace {
+        const FaultWindows* fault_windows;
+        Instant until = Instant::max();  ///< then the job's masters are elsewhere
+    };
+    std::vector<MasterPlace> master_places_;
     std::function<void()> look_at_masters_ = [] {};
     FaultWindows records_;
     FaultWindows masters_differ_;
@@ -171,6 +180,7 @@ class Invariants {
     std::set<std::string> leaving_;
     int masters_ = 0;
     std::vector<Kept> kept_ = std::vector<Kept>(1);  ///< the records, oldest first
+    std::size_t newest_used_ = 0;                    ///< of kept_
 };
 
 }  // namespace muster::sim::elastic

@@ -148,6 +148,30 @@ TEST(ElasticInvariants, SoIsAPlaceOfItsMasterThatIsGone) {
     EXPECT_THAT(story.broken(), IsEmpty());
 }
 
+TEST(ElasticInvariants, APlaceThatIsGoneIsNoReasonOnceTheMastersAreElsewhere) {
+    Story story;
+    FaultWindows place;
+    story.rules.of_master_place(place);
+    place.gone(story.clock.now());
+    story.clock.advance_to(story.clock.now() + 10s);
+    story.rules.masters_moved();
+    story.clock.advance_to(story.clock.now() + 10s);
+    story.all_begin(1);
+    story.clock.advance_to(story.clock.now() + 1min);
+    story.rules.stops("a0", world(1), 1s);
+    EXPECT_THAT(story.broken(), ElementsAre("healthy-stop"));
+}
+
+TEST(ElasticInvariants, AWorldAfterTheEndIsSeenBesideARecordThatNoMasterHasUsed) {
+    Story story;
+    story.all_begin(1);
+    story.all_end(1, WorkerEnded::kDone);
+    story.record({}, verdict(Verdict::Kind::kSucceeded));
+    story.rules.new_record();
+    story.rules.store_began("a0", world(2));
+    EXPECT_THAT(story.broken(), testing::Contains("verdict"));
+}
+
 TEST(ElasticInvariants, WhatHasNotHappenedIsNotCharged) {
     Story story;
     story.all_begin(1);

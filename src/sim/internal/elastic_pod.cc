@@ -89,6 +89,7 @@ void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::i
     container_->hosts = is_host_of(plan.rendezvous);
     if (container_->hosts) {
         if (!std::exchange(was_host_, true)) {
+            job_.nodes.invariants.masters_moved();
             job_.nodes.invariants.of_master_place(node.fault_windows);
             job_.nodes.invariants.of_master_place(machine);
         }

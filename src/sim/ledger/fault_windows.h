@@ -25,9 +25,13 @@ class FaultWindows {
         all_.push_back({unseen ? Kind::kGone : Kind::kBroke, now, unseen ? now + kSilence : now});
     }
 
-    /// What is wrong with a part of the way is wrong with the way.
-    void add(const FaultWindows& part) {
-        all_.insert(all_.end(), part.all_.begin(), part.all_.end());
+    /// What is wrong with a part of the way is wrong with the way, as long as it leads there.
+    void add(const FaultWindows& part, Instant until = Instant::max()) {
+        for (FaultWindow window : part.all_) {
+            if (window.begin > until) continue;
+            window.end = std::min(window.end, until);
+            all_.push_back(window);
+        }
     }
 
     /// Between the two it could count as lost.
