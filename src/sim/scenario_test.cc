@@ -84,7 +84,7 @@ TEST(Scenario, EveryProblemIsTold) {
          "except: must be of one-pod, order, final, exclusive, completion-time, restarts-fall, "
          "restarts-most, restarts-least, groups, backoff-limit, deadline, ttl, ends, orphans, "
          "quiet, one-leader, worlds, ranks, stores, healthy-stop, charges, verdict, agent-end, "
-         "recovery, success, real-restarts, one-world, workers-end"},
+         "recovery, accepted, success, real-restarts, one-world, workers-end"},
     };
     for (const auto& [text, problem] : table)
         EXPECT_THAT(problems(text), ElementsAre(std::string(problem))) << text;

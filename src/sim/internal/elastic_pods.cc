@@ -89,14 +89,20 @@ ElasticJob* ElasticPods::job_of(const json::value& pod) {
 std::unique_ptr<PodProgram> ElasticPods::start(const json::value& pod, const PodPlace& place,
                                                std::function<void(std::int32_t)> ended) {
     if (!options_.training.happens()) return nullptr;
-    const auto plan = launch_of_pod(pod);
-    ElasticJob* const job = plan ? job_of(pod) : nullptr;
+    const auto launched = launch_of_pod(pod);
+    if (!launched)
+        ledger_.violated(
+            "accepted",
+            fmt::format("{}/{}: {}", text_at(pod, {"metadata", "namespace"}),
+                        text_at(pod, {"metadata", "name"}), launched.error().message()));
+    ElasticJob* const job = launched && *launched ? job_of(pod) : nullptr;
     if (job == nullptr) return nullptr;
-    ElasticPod& known = job->pod_of(pod, *plan, place,
+    const launch::LaunchPlan& plan = **launched;
+    ElasticPod& known = job->pod_of(pod, plan, place,
                                     {.start = draw(options_.training.worker_start, rng_),
                                      .stop = draw(options_.training.worker_stop, rng_)});
     auto program = std::make_unique<Program>(*job, known);
-    program->start(*plan, std::move(ended));
+    program->start(plan, std::move(ended));
     return program;
 }
 
@@ -118,7 +124,7 @@ void ElasticPods::pod_changed(const store::StoreChange& change) {
     const bool failed = text_at(pod, {"status", "phase"}) == "Failed";
     if (change.previous != nullptr && !failed && (!deleting(pod) || pod_ended(pod))) return;
     if (change.previous != nullptr && deleting(*change.previous) && !failed) return;
-    if (!launch_of_pod(pod)) return;
+    if (const auto launched = launch_of_pod(pod); !launched || !*launched) return;
     ElasticJob* const job = job_of(pod);
     if (job == nullptr || change.previous == nullptr) return;
     job->pod_given_up(std::string(text_at(pod, {"metadata", "uid"})), failed);

@@ -27,30 +27,35 @@ launch::Variables environment_of(const json::value& container) {
     return variables;
 }
 
-std::optional<launch::LaunchPlan> launch_of_container(const json::value& container) {
+Result<std::optional<launch::LaunchPlan>> launch_of_container(const json::value& container) {
     std::vector<std::string> words = words_at(container, "command");
     if (words.empty() || words.front() != to_string(launch::LaunchCommand::kMusterRun))
-        return std::nullopt;
+        return std::optional<launch::LaunchPlan>();
     words.erase(words.begin());
     for (std::string& word : words_at(container, "args")) words.push_back(std::move(word));
     const launch::Variables variables = environment_of(container);
-    auto parsed = launch::parse_launch_flags(launch::LaunchCommand::kMusterRun, words, variables);
-    if (!parsed || !std::holds_alternative<launch::LaunchFlags>(*parsed)) return std::nullopt;
-    auto plan = launch::make_launch_plan(
-        std::get<launch::LaunchFlags>(*parsed), variables,
-        {.devices = {.cpus = 1}, .python = "/usr/bin/python3", .fresh_id = "simulated"});
-    if (!plan) return std::nullopt;
-    return *std::move(plan);
+    TRY(auto parsed,
+        launch::parse_launch_flags(launch::LaunchCommand::kMusterRun, words, variables));
+    if (!std::holds_alternative<launch::LaunchFlags>(parsed))
+        return std::optional<launch::LaunchPlan>();
+    TRY(launch::LaunchPlan plan,
+        launch::make_launch_plan(
+            std::get<launch::LaunchFlags>(parsed), variables,
+            {.devices = {.cpus = 1}, .python = "/usr/bin/python3", .fresh_id = "simulated"}));
+    return std::optional(std::move(plan));
 }
 
 }  // namespace
 
-std::optional<launch::LaunchPlan> launch_of_pod(const json::value& pod) {
+Result<std::optional<launch::LaunchPlan>> launch_of_pod(const json::value& pod) {
     const json::value* containers = find_at(pod, {"spec", "containers"});
-    if (containers == nullptr || !containers->is_array()) return std::nullopt;
-    for (const json::value& container : containers->get_array())
-        if (auto plan = launch_of_container(container)) return plan;
-    return std::nullopt;
+    if (containers == nullptr || !containers->is_array())
+        return std::optional<launch::LaunchPlan>();
+    for (const json::value& container : containers->get_array()) {
+        TRY(auto plan, launch_of_container(container));
+        if (plan) return plan;
+    }
+    return std::optional<launch::LaunchPlan>();
 }
 
 }  // namespace muster::sim

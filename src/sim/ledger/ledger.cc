@@ -38,6 +38,7 @@ constexpr std::array kNames = std::to_array<std::string_view>({
     "agent-end",     // agents end as their job does, and after their workers
     "recovery",      // when all is mended, all run in time
     // of both together (sim/internal/elastic_job.h)
+    "accepted",       // muster-run takes what the operator tells it
     "success",        // a job whose pods run agents succeeds when a master has said so
     "real-restarts",  // the operator counts no more restarts than containers have ended
     "one-world",  // workers of two generations run beside each other only while a fault explains it
