@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/parse_number.h"
 #include "jobs/kind.h"
 #include "sim/internal/field_reader.h"
 #include "sim/invariants.h"
@@ -54,18 +53,17 @@ void read_exits(const json::value& value, const std::string& path, PodBehaviour&
     for (const auto& [code, weight] : *exits) {
         ExitChance chance;
         const std::string_view text = code;
-        const auto [end, error] =
-            std::from_chars(text.data(), text.data() + text.size(), chance.exit_code);
+        const auto exit_code = parse_number<int>(text);
         const double number = weight.is_double()  ? weight.get_double()
                               : weight.is_int64() ? static_cast<double>(weight.get_int64())
                                                   : -1;
-        if (error != std::errc() || end != text.data() + text.size() || chance.exit_code < 0 ||
-            chance.exit_code > 255 || !(number >= 0 && number <= 1e6)) {
+        if (!exit_code || *exit_code < 0 || *exit_code > 255 || !(number >= 0 && number <= 1e6)) {
             problems.push_back({"FieldValueInvalid",
                                 "must be an exit code from 0 to 255 and its weight",
                                 fmt::format("{}.{}", path, text)});
             continue;
         }
+        chance.exit_code = *exit_code;
         chance.weight = number;
         pods.exits.push_back(chance);
     }
@@ -276,8 +274,13 @@ Result<void> add_faults(Scenario& scenario, const json::value& value) {
     Scenario with = scenario;
     // A file of a whole scenario will do: its jobs and times are not used.
     json::value faults = value;
-    if (json::object* object = faults.if_object())
-        for (const char* key : {"nodes", "duration", "jobs", "agentsAlone"}) object->erase(key);
+    if (json::object* object = faults.if_object()) {
+        for (const char* key : {"nodes", "duration", "jobs"}) object->erase(key);
+        if (object->erase("agentsAlone") > 0)
+            problems.push_back({"FieldValueInvalid",
+                                "agents alone have faults of their own, which no other world has",
+                                "agentsAlone"});
+    }
     {
         FieldReader fields(faults, "", problems);
         read_faults(fields, with, problems);

@@ -141,7 +141,13 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
                           !manifest.documents.empty() &&
                           std::ranges::none_of(manifest.documents, is_object);
     input = scenario ? read_scenario_text(*text, first) : read_manifests(options);
-    if (!options.faults.empty()) {
+    const bool alone = input.scenario.agents_alone.has_value();
+    if (alone && (!options.faults.empty() || options.duration))
+        input.problems.push_back(
+            problem_of(first,
+                       "agents alone have times and faults of their own: leave out --faults "
+                       "and --duration"));
+    if (!options.faults.empty() && !alone) {
         if (!scenario) input.scenario.faults_until = std::chrono::minutes(20);
         add_faults(options.faults, input);
     }
@@ -152,8 +158,7 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
     }
     if (options.nodes) {
         input.scenario.nodes = *options.nodes;
-        if (input.scenario.agents_alone)
-            input.scenario.agents_alone->nodes = {*options.nodes, *options.nodes};
+        if (alone) input.scenario.agents_alone->nodes = {*options.nodes, *options.nodes};
     }
     if (options.duration) {
         input.scenario.duration = *options.duration;

@@ -13,6 +13,8 @@
 namespace muster::cli {
 namespace {
 
+using namespace std::chrono_literals;
+
 /// Under sanitizers few are enough: ./dev test runs hundreds of seeds with the release build.
 constexpr std::uint64_t kSeeds = 16;
 constexpr std::uint64_t kSlices = 4;
@@ -120,10 +122,12 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(BuiltinScenarios, EqualSeedsGiveEqualRunsOfAgentsToo) {
     for (const char* name : {"elastic", "elastic-pods", "elastic-chaos"}) {
         const sim::Scenario scenario = scenario_named(name);
-        for (const std::uint64_t seed : {1u, 5u})
-            EXPECT_EQ(sim::simulate(scenario, {.seed = seed, .tell = {}})->hash,
-                      sim::simulate(scenario, {.seed = seed, .tell = {}})->hash)
-                << name << " " << seed;
+        for (const std::uint64_t seed : {1u, 5u}) {
+            const auto one = sim::simulate(scenario, {.seed = seed, .tell = {}});
+            const auto other = sim::simulate(scenario, {.seed = seed, .tell = {}});
+            ASSERT_TRUE(one && other) << name << " " << seed;
+            EXPECT_EQ(one->hash, other->hash) << name << " " << seed;
+        }
     }
 }
 
@@ -142,6 +146,18 @@ TEST(FaultPoints, OfTheCodeChangeTheCourseOfThings) {
         changed += sim::simulate(with, {.seed = seed, .tell = {}})->hash !=
                    sim::simulate(without, {.seed = seed, .tell = {}})->hash;
     EXPECT_GT(changed, 0);
+}
+
+TEST(SimulationInput, AgentsAloneTakeNoFaultsAndNoTimesOfAnotherWorld) {
+    for (SimulateOptions options :
+         {SimulateOptions{.files = {"elastic"}, .nodes = {}, .faults = "chaos", .duration = {}},
+          SimulateOptions{.files = {"elastic"}, .nodes = {}, .faults = {}, .duration = 10min},
+          SimulateOptions{.files = {"calm"}, .nodes = {}, .faults = "elastic", .duration = {}}}) {
+        const SimulationInput input = read_simulation_input(options);
+        ASSERT_EQ(input.problems.size(), 1U) << options.files.front() << " " << options.faults;
+        EXPECT_NE(format(input.problems.front()).find("agents alone have"), std::string::npos)
+            << format(input.problems.front());
+    }
 }
 
 TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {

@@ -114,14 +114,23 @@ json::object to_json(const sim::SimulationOutcome& outcome, std::uint64_t seed,
         violations.push_back(json::object{{"atSeconds", seconds(violation.at.time_since_epoch())},
                                           {"invariant", violation.invariant},
                                           {"what", violation.what}});
-    return {{"seed", seed},
-            {"hash", fmt::format("{:016x}", outcome.hash)},
-            {"changes", outcome.changes},
-            {"pods", outcome.pods},
-            {"virtualSeconds", seconds(outcome.virtual_time)},
-            {"jobs", std::move(jobs)},
-            {"violations", std::move(violations)},
-            {"timeline", std::move(timeline)}};
+    json::object whole{{"seed", seed},
+                       {"hash", fmt::format("{:016x}", outcome.hash)},
+                       {"changes", outcome.changes},
+                       {"pods", outcome.pods},
+                       {"virtualSeconds", seconds(outcome.virtual_time)},
+                       {"jobs", std::move(jobs)},
+                       {"violations", std::move(violations)},
+                       {"timeline", std::move(timeline)}};
+    if (outcome.agents) {
+        json::object faults;
+        for (const auto& [kind, times] : outcome.agents->faults) faults[kind] = times;
+        whole["agents"] = {{"faults", std::move(faults)},
+                           {"worlds", outcome.agents->worlds},
+                           {"longestRecoverySeconds", seconds(outcome.agents->recovery)},
+                           {"failed", outcome.agents->failed}};
+    }
+    return whole;
 }
 
 int refused(const Error& error) {
