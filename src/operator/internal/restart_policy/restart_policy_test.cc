@@ -67,6 +67,11 @@ TEST(RestartPolicy, WhatGoesBecauseOfAPauseOrAnOlderGenerationDoesNotCount) {
                 Consequence{});
         }
     EXPECT_EQ(consequence_of(kFailed, 137, {.policy = kAlways, .paused = true}), Consequence{});
+    // A failure that is still there restarts its group whenever it was.
+    for (const RestartRules& rules :
+         {RestartRules{.policy = kAlways, .restarts_all = true, .paused = true},
+          RestartRules{.policy = kAlways, .restarts_all = true, .current = false}})
+        EXPECT_EQ(consequence_of(kFailed, 137, rules), (Consequence{.restarts_all = true}));
 }
 
 }  // namespace
