@@ -100,6 +100,7 @@ drill_elastic() {
 
 drill_seeds() {
     prepare_test
+    forget_results
     suite_build seeds asan operator_test cli_test || return 1
     (
         export MUSTER_SEED_SLICE=all

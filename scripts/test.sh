@@ -89,7 +89,7 @@ changed_files() {
 }
 
 # Everything. Suites of the release build mostly wait for processes; compilers and what is not disturbed by others have the
-# cores meanwhile, at a low priority. What measures real time comes last, alone.
+# cores meanwhile, at a low priority. What others disturb comes last.
 test_all() (
     trap stop_beside EXIT
     build_ahead release headers muster muster_run muster_in_pods muster_store_server
@@ -336,7 +336,8 @@ suite_e2e() {
 # What only agents do runs under sanitizers; pods, TLS and drills have the static program that users have.
 elastic_sanitized=(test_one_node.py test_nodes.py)
 
-suite_elastic() {
+suite_elastic() (
+    trap stop_beside EXIT
     suite_build elastic release muster muster_run || return 0
     suite_build elastic asan muster_run || return 0
     if ! has_job_modules /usr/bin/python3 && ! has_job_modules python3; then
@@ -347,7 +348,7 @@ suite_elastic() {
     beside elastic_under_sanitizers "$@"
     run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" "$@"
     join_beside
-}
+)
 
 elastic_under_sanitizers() {
     sanitizer_environment
