@@ -74,7 +74,7 @@ Result<std::vector<std::uint32_t>> exclusive(const Topology& machine, std::uint3
     if (cores.size() < share.size)
         return Error(Code::kInvalid,
                      fmt::format("--numa-binding exclusive: NUMA node {} has {} cores for {} "
-                                 "workers. start fewer workers, or bind them to the node",
+                                 "workers; start fewer workers, or bind them to the node",
                                  node, cores.size(), share.size));
     const std::size_t each = cores.size() / share.size;
     const std::size_t more = cores.size() % share.size;

@@ -77,6 +77,7 @@ struct SimulatedNodes::Impl {
         std::vector<std::string> gone;
         for (const auto& [key, pod] : pods)
             if (!there.contains(key)) gone.push_back(key);
+        std::ranges::sort(gone);  // forget() acts, and equal seeds give equal runs
         for (const std::string& key : gone) forget(key);
     }
 

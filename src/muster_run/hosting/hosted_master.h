@@ -46,9 +46,9 @@ struct RecordPlace {
 /// A file in the agent's job directory.
 RecordPlace record_in(const std::filesystem::path& job_dir);
 
-/// A job's master beside an agent, in its process. Owns the master and its records. When there is another master, one of the two gives way
-/// (master/split_brain.h): this one ends, or has another life with a newer epoch, which takes over
-/// what its agents run. stop(), then destroy. Thread: the loop.
+/// A job's master beside an agent, in its process. Owns the master and its records. If there is
+/// another master, one of the two gives way (master/split_brain.h): this one ends, or starts again
+/// with a newer epoch and takes over what its agents run. stop(), then destroy. Thread: the loop.
 class HostedMaster {
   public:
     /// How it comes to be the job's master.

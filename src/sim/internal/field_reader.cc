@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/parse_number.h"
 #include "kube/schema/schema.h"
 
 namespace muster::sim {
@@ -50,13 +51,6 @@ std::pair<std::string_view, std::string_view> sides(std::string_view text) {
     const std::size_t dots = text.find("..");
     if (dots == std::string_view::npos) return {text, text};
     return {text.substr(0, dots), text.substr(dots + 2)};
-}
-
-std::optional<int> parse_int(std::string_view text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
 }
 
 std::optional<std::int64_t> whole(const json::value& value) {
@@ -160,8 +154,8 @@ void FieldReader::read(std::string_view key, std::pair<int, int>& target) {
     std::optional<int> most;
     if (found->is_string()) {
         const auto [first, second] = sides(found->get_string());
-        least = parse_int(first);
-        most = parse_int(second);
+        least = parse_number<int>(first);
+        most = parse_number<int>(second);
     } else if (const auto number = whole(*found); number && *number <= 1'000'000) {
         least = most = static_cast<int>(*number);
     }

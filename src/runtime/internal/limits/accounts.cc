@@ -5,8 +5,6 @@
 
 namespace muster::runtime {
 
-namespace {}  // namespace
-
 std::optional<Account> find_account(std::string_view passwd, std::string_view group,
                                     std::uint32_t uid) {
     Account account;
