@@ -11,6 +11,8 @@
 #   muster_test(apiserver PROGRAM apiserver_on_file MATCHING "sqlite_store" TSAN)
 #       Those of them whose path matches, in a program of their own: they alone need what it says.
 #       EXCEPT keeps them out of the other one.
+#   muster_test(operator SHARDS 4)
+#       Its cases are run by so many processes beside each other, as operator-0 to operator-3: they take long.
 #
 #   Targets: kube_tests builds all test programs of a folder, kube_tsan_tests those with threads, kube_headers compiles
 #   each header by itself that no source has for its first include; tests, tsan_tests and headers do so for all folders.
@@ -122,7 +124,7 @@ function(_muster_headers name)
 endfunction()
 
 function(muster_test name)
-    cmake_parse_arguments(arg "SERIAL;TSAN" "PROGRAM;MATCHING;EXCEPT" "LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "SERIAL;TSAN" "PROGRAM;MATCHING;EXCEPT;SHARDS" "LIBRARIES" ${ARGN})
     _muster_files(sources _test.cc)
     if(arg_MATCHING)
         list(FILTER sources INCLUDE REGEX "${arg_MATCHING}")
@@ -141,9 +143,21 @@ function(muster_test name)
     _muster_compiled(${program}_test muster_test_pch)
     target_compile_options(${program}_test PRIVATE ${muster_test_options})
     target_link_libraries(${program}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
+    add_dependencies(${name}_tests ${program}_test)
+    if(arg_SHARDS)
+        # Each shard has a report of its own: GTEST_OUTPUT names the folder of the reports.
+        math(EXPR last "${arg_SHARDS} - 1")
+        foreach(shard RANGE ${last})
+            set(test ${program}-${shard})
+            add_test(NAME ${test} COMMAND ${program}_test)
+            set_tests_properties(${test} PROPERTIES LABELS ${name} TIMEOUT 600
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}"
+                ENVIRONMENT_MODIFICATION "GTEST_OUTPUT=string_append:${test}_test.xml")
+        endforeach()
+        return()
+    endif()
     add_test(NAME ${program} COMMAND ${program}_test)
     set_tests_properties(${program} PROPERTIES LABELS ${name} TIMEOUT 600)
-    add_dependencies(${name}_tests ${program}_test)
     if(arg_SERIAL)
         set_tests_properties(${program} PROPERTIES RUN_SERIAL ON)
         set_property(TEST ${program} APPEND PROPERTY LABELS serial)
