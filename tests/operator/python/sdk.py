@@ -3,6 +3,7 @@ JSON. Answers each with a line of JSON: what the function returned."""
 
 import json
 import sys
+from http import HTTPStatus
 
 from kubeflow.training import KubeflowOrgV1PyTorchJob, KubeflowOrgV1PyTorchJobSpec, KubeflowOrgV1ReplicaSpec, KubeflowOrgV1RunPolicy, TrainingClient
 
@@ -52,9 +53,15 @@ def events(name):
 
 
 def suspend(name, is_suspended):
-    job = trainer.get_job(name)
-    job.spec.run_policy.suspend = is_suspended
-    trainer.update_job(job, name)
+    """The SDK sends the version that it read: if the operator has written the status meanwhile, the caller reads again."""
+    while True:
+        job = trainer.get_job(name)
+        job.spec.run_policy.suspend = is_suspended
+        try:
+            return trainer.update_job(job, name)
+        except RuntimeError as error:
+            if getattr(error.__context__, "status", None) != HTTPStatus.CONFLICT:
+                raise
 
 
 def names():
