@@ -92,7 +92,7 @@ changed_files() {
 # cores meanwhile, at a low priority. What others disturb comes last.
 test_all() (
     trap stop_beside EXIT
-    build_ahead release headers muster muster_run muster_in_pods muster_store_server
+    build_ahead release headers benches muster muster_run muster_in_pods muster_store_server
     beside build_and_test_quietly
     local suite
     for suite in lint tools python e2e conformance cluster; do run_suite "$suite"; done
@@ -220,7 +220,7 @@ suite_lint() {
         *) failed=$((failed + 1)) ;;
         esac
     done
-    if suite_build lint release headers; then passed=$((passed + 1)); fi
+    if suite_build lint release headers benches; then passed=$((passed + 1)); fi
     record lint "$passed" "$failed" "$skipped"
 }
 
