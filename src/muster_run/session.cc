@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "agent/agent.h"
+#include "base/async/run_to_end.h"
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/real_clock.h"
@@ -24,7 +24,6 @@
 namespace muster::run {
 namespace {
 
-constexpr int kFailed = 1;
 constexpr int kRefused = 2;
 
 /// The composition root: makes the parts of one run, connects them, and ends them in the right
@@ -136,16 +135,15 @@ Task<void> Session::stop() {
     co_await names_.stop();
 }
 
-Task<void> run_and_stop(Session& session, int& status, launch::LaunchCommand command) {
+Task<int> run_and_stop(Session& session, launch::LaunchCommand command) {
     const Result<FinalReport> outcome = co_await session.run();
     if (outcome) {
-        status = outcome->exit_code;
         fmt::print(stderr, "{}", outcome->text);
     } else {
         fmt::print(stderr, "{}: {}\n", to_string(command), outcome.error().message());
-        status = kRefused;
     }
     co_await session.stop();
+    co_return outcome ? outcome->exit_code : kRefused;
 }
 
 }  // namespace
@@ -154,12 +152,7 @@ int run_session(launch::LaunchPlan plan, launch::Variables variables) {
     const launch::LaunchCommand command = plan.called;
     asio::io_context context(1);
     Session session(context, std::move(plan), std::move(variables));
-    int status = kFailed;
-    asio::co_spawn(context, run_and_stop(session, status, command), [](std::exception_ptr thrown) {
-        if (thrown) std::rethrow_exception(thrown);
-    });
-    context.run();
-    return status;
+    return run_to_end(context, run_and_stop(session, command));
 }
 
 }  // namespace muster::run
