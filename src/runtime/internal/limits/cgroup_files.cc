@@ -53,6 +53,12 @@ class KernelCgroupFiles final : public CgroupFiles {
 
     Result<UniqueFd> claim(const std::string& group) override {
         TRY(UniqueFd directory, open(group));
+        struct stat info{};
+        if (::fstat(directory.get(), &info) < 0)
+            return system_error("reading the cgroup " + group, errno);
+        if (info.st_uid != ::geteuid())
+            return Error(Code::kForbidden,
+                         fmt::format("the cgroup {} belongs to another user", group));
         if (::flock(directory.get(), LOCK_EX | LOCK_NB) == 0) return directory;
         if (errno == EWOULDBLOCK)
             return Error(Code::kConflict,

@@ -25,7 +25,7 @@ class CgroupFiles {
     /// A descriptor of the group, to start processes in it (cgroup_entry.h).
     virtual Result<UniqueFd> open(const std::string& group) = 0;
     /// Claims the group for as long as the descriptor, or a copy of it, is open; kConflict if
-    /// another process has it.
+    /// another process has it, kForbidden if it is another user's.
     virtual Result<UniqueFd> claim(const std::string& group) = 0;
     /// The names of the groups directly below.
     virtual Result<std::vector<std::string>> children(const std::string& group) = 0;

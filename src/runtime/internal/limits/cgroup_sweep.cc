@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <vector>
 
 #include "base/fields.h"
@@ -28,15 +29,17 @@ std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
 
 /// By pidfd, so that a number that was reused meanwhile does no harm: the process is looked up in
 /// the group again once the descriptor is open.
-void kill_and_wait(CgroupFiles& files, const std::string& group, pid_t pid) {
+Result<void> kill_and_wait(CgroupFiles& files, const std::string& group, pid_t pid) {
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    if (!process) return;
+    if (!process) return {};
     const std::vector<pid_t> now = processes_of(files, group);
-    if (std::ranges::find(now, pid) == now.end()) return;
-    ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+    if (std::ranges::find(now, pid) == now.end()) return {};
+    if (::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0) < 0 && errno != ESRCH)
+        return system_error(fmt::format("killing process {} of the cgroup {}", pid, group), errno);
     pollfd ended{process.get(), POLLIN, 0};
     while (::poll(&ended, 1, -1) < 0) {
     }
+    return {};
 }
 
 Result<void> kill_all(CgroupFiles& files, const std::string& group) {
@@ -45,7 +48,7 @@ Result<void> kill_all(CgroupFiles& files, const std::string& group) {
     // If the file exists, killed processes can't fork any more.
     (void)files.write(group, "pids.max", "0").has_value();
     for (std::vector<pid_t> pids; !(pids = processes_of(files, group)).empty();)
-        for (const pid_t pid : pids) kill_and_wait(files, group, pid);
+        for (const pid_t pid : pids) TRY_VOID(kill_and_wait(files, group, pid));
     return {};
 }
 
