@@ -136,6 +136,53 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
                       "volumes":[{"name":"v","emptyDir":{},"hostPath":{"path":"/"}}]})"),
          422, "Invalid",
          "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"},
+        {"hostPath that steps back", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
+                      "volumes":[{"name":"v","hostPath":{"path":"/a/../b"}}]})"),
+         422, "Invalid",
+         "spec.volumes[0].hostPath.path: Invalid value: \"/a/../b\": must not contain '..'"},
+        {"hostPath of an unknown type", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
+                      "volumes":[{"name":"v","hostPath":{"path":"/a","type":"Dir"}}]})"),
+         422, "Invalid", "spec.volumes[0].hostPath.type: Unsupported value: \"Dir\""},
+        {"subPath that steps back", kPods, pod_with(R"({"volumes":[{"name":"v"}],"containers":[
+                      {"name":"a","image":"a","volumeMounts":[
+                      {"name":"v","mountPath":"/x","subPath":"a/.."}]}]})"),
+         422, "Invalid",
+         "spec.containers[0].volumeMounts[0].subPath: Invalid value: \"a/..\": must not contain "
+         "'..'"},
+        {"subPathExpr that steps back", kPods, pod_with(R"({"volumes":[{"name":"v"}],"containers":[
+                      {"name":"a","image":"a","volumeMounts":[
+                      {"name":"v","mountPath":"/x","subPathExpr":"../$(A)/b"}]}]})"),
+         422, "Invalid", "spec.containers[0].volumeMounts[0].subPathExpr: Invalid value"},
+        {"subPath and subPathExpr", kPods, pod_with(R"({"volumes":[{"name":"v"}],"containers":[
+                      {"name":"a","image":"a","volumeMounts":[
+                      {"name":"v","mountPath":"/x","subPath":"a","subPathExpr":"b"}]}]})"),
+         422, "Invalid", "subPathExpr and subPath are mutually exclusive"},
+        {"key at a path outside of its volume", kPods,
+         pod_with(R"({"containers":[{"name":"a","image":"a"}],"volumes":[{"name":"v",
+                      "configMap":{"name":"m","items":[{"key":"k","path":"../k"}]}}]})"),
+         422, "Invalid",
+         "spec.volumes[0].configMap.items[0].path: Invalid value: \"../k\": must not contain '..'"},
+        {"key at a path that the node uses", kPods,
+         pod_with(R"({"containers":[{"name":"a","image":"a"}],"volumes":[{"name":"v",
+                      "secret":{"secretName":"m","items":[{"key":"k","path":"..data"}]}}]})"),
+         422, "Invalid",
+         "spec.volumes[0].secret.items[0].path: Invalid value: \"..data\": must not start with "
+         "'..'"},
+        {"projected path that is absolute", kPods,
+         pod_with(R"({"containers":[{"name":"a","image":"a"}],"volumes":[{"name":"v",
+                      "projected":{"sources":[{"serviceAccountToken":{"path":"/t"}}]}}]})"),
+         422, "Invalid",
+         "spec.volumes[0].projected.sources[0].serviceAccountToken.path: Invalid value: \"/t\": "
+         "must be a relative path"},
+        {"field of the pod without a path", kPods,
+         pod_with(R"({"containers":[{"name":"a","image":"a"}],"volumes":[{"name":"v",
+                      "downwardAPI":{"items":[{"fieldRef":{"fieldPath":"metadata.name"}}]}}]})"),
+         422, "Invalid", "spec.volumes[0].downwardAPI.items[0].path: Required value"},
+        {"mode of a file", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
+                      "volumes":[{"name":"v","configMap":{"name":"m","defaultMode":512}}]})"),
+         422, "Invalid",
+         "spec.volumes[0].configMap.defaultMode: Invalid value: 512: must be a number between 0 "
+         "and 0777 (octal), both inclusive"},
         {"equal volume names", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
                       "volumes":[{"name":"v"},{"name":"v"}]})"),
          422, "Invalid", "spec.volumes[1].name: Duplicate value: \"v\""},

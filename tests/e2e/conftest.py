@@ -149,6 +149,41 @@ class Muster:
         pytest.fail(f"left over after {limit} s: {self.processes()}")
 
 
+# Where a pod could leave something behind by mistake, beside the root itself.
+WATCHED = ("/boot", "/etc", "/media", "/mnt", "/opt", "/run", "/srv", "/usr", "/var")
+# What changes by itself, where the tests work, and what is made by whoever runs an sshd, in a pod as well.
+UNWATCHED = {"/var/tmp", "/var/log", "/var/cache", "/run/lock", "/run/user", "/run/sshd", str(ROOT)}
+
+
+def files_of_the_machine():
+    found = set(os.listdir("/"))
+
+    def look(directory, depth):
+        try:
+            entries = list(os.scandir(directory))
+        except OSError:
+            return
+        for entry in entries:
+            if entry.path in UNWATCHED:
+                continue
+            found.add(entry.path)
+            if depth > 1 and entry.is_dir(follow_symlinks=False):
+                look(entry.path, depth - 1)
+
+    for directory in WATCHED:
+        look(directory, 2)
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unchanged_machine():
+    """No suite leaves anything on the machine's own file system."""
+    before = files_of_the_machine()
+    yield
+    left = files_of_the_machine() - before
+    assert not left, f"the suite left files on the machine: {sorted(left)[:20]}"
+
+
 @pytest.fixture
 def shared():
     """A directory that pods and the test both see: a pod's /tmp, where tmp_path lies, is its own."""

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -164,6 +165,12 @@ class TemplateRules {
             }
             if (mount.mount_path.find(':') != std::string::npos)
                 add(invalid(here + ".mountPath", "a mount path can't have a ':'"));
+            // Where links lead is seen when the pod starts.
+            if (std::filesystem::path("/" + mount.mount_path).lexically_normal().native() == "/")
+                add(invalid(here + ".mountPath",
+                            fmt::format("\"{}\" is the root of the container's files, where "
+                                        "nothing can be mounted: choose a directory below it",
+                                        mount.mount_path)));
             auto [first, fresh] = paths.emplace(mount.mount_path, i);
             if (!fresh)
                 add(duplicate(here + ".mountPath", fmt::format("volumeMounts[{}] has the same path "

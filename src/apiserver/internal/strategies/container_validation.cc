@@ -1,5 +1,6 @@
 #include "apiserver/internal/strategies/container_validation.h"
 
+#include "apiserver/internal/strategies/volume_validation.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/name_syntax.h"
@@ -111,9 +112,12 @@ void check_mounts(const json::object& container, const std::string& field, const
             field_errors.push_back(
                 invalid_value(at(".mountPath"), json::value(path), "must be unique"));
         const std::string_view sub = string_at(*mount, "subPath");
-        if (sub.starts_with('/'))
-            field_errors.push_back(
-                invalid_value(at(".subPath"), json::value(sub), "must be a relative path"));
+        const std::string_view expression = string_at(*mount, "subPathExpr");
+        check_descending_path(sub, at(".subPath"), field_errors);
+        check_descending_path(expression, at(".subPathExpr"), field_errors);
+        if (!sub.empty() && !expression.empty())
+            field_errors.push_back(invalid_value(at(".subPathExpr"), json::value(expression),
+                                                 "subPathExpr and subPath are mutually exclusive"));
     }
 }
 

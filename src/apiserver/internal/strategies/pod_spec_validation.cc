@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/strategies/container_validation.h"
 #include "apiserver/internal/strategies/pod_defaults.h"
+#include "apiserver/internal/strategies/volume_validation.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/name_syntax.h"
@@ -9,40 +10,6 @@
 namespace muster::apiserver {
 
 namespace {
-
-std::set<std::string, std::less<>> check_volumes(const json::object& spec, const std::string& in,
-                                                 FieldErrors& field_errors) {
-    std::set<std::string, std::less<>> names;
-    const json::array* volumes = array_at(spec, "volumes");
-    if (volumes == nullptr) return names;
-    for (std::size_t i = 0; i < volumes->size(); ++i) {
-        const json::object* volume = (*volumes)[i].if_object();
-        if (volume == nullptr) continue;
-        const std::string field = fmt::format("{}.volumes[{}]", in, i);
-        const std::string name(string_at(*volume, "name"));
-        if (name.empty())
-            field_errors.push_back(required(field + ".name"));
-        else if (!kube::is_dns1123_label(name))
-            field_errors.push_back(
-                invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
-        else if (!names.insert(name).second)
-            field_errors.push_back(duplicate(field + ".name", json::value(name)));
-        std::string_view first;
-        for (const auto& entry : *volume) {
-            if (entry.key() == "name") continue;
-            if (first.empty())
-                first = entry.key();
-            else
-                field_errors.push_back(
-                    forbidden_field(fmt::format("{}.{}", field, std::string_view(entry.key())),
-                                    "may not specify more than 1 volume type"));
-        }
-        const json::object* path = object_at(*volume, "hostPath");
-        if (path != nullptr && string_at(*path, "path").empty())
-            field_errors.push_back(required(field + ".hostPath.path"));
-    }
-    return names;
-}
 
 void check_containers(const json::object& spec, const std::string& in, std::string_view key,
                       bool needed, PodNames& names, FieldErrors& field_errors) {

@@ -24,8 +24,14 @@ std::string without_trailing_slash(std::string path) {
     return path;
 }
 
+/// "/data" of "//data/" and of "/x/../data".
+std::string normal(const std::string& path) {
+    const std::string clean = fs::path(path).lexically_normal();
+    return without_trailing_slash(clean.starts_with("//") ? clean.substr(1) : clean);
+}
+
 void add_kept(std::vector<std::string>& kept, std::string path) {
-    path = without_trailing_slash(std::move(path));
+    path = normal(path);
     if (!is_below(path, "/tmp")) return;
     for (const std::string& have : kept)
         if (path == have || is_below(path, have)) return;
@@ -43,7 +49,7 @@ pod_init::MountSpec bind(std::string source, std::string target, bool owned = fa
 
 bool is_mounted_at(const std::vector<pod_init::MountSpec>& mounts, std::string_view target) {
     return std::ranges::any_of(mounts,
-                               [&](const pod_init::MountSpec& m) { return m.target == target; });
+                               [&](const auto& mount) { return normal(mount.target) == target; });
 }
 
 /// A mount that the API adds by itself: a pod without it is not refused.
@@ -130,7 +136,7 @@ Result<pod_init::ContainerStart> plan_container(const kube::Container& container
         add(bind(directories.tmp, "/tmp", true));
         for (const std::string& path : kept) add_of_machine(bind(path, path));
     }
-    std::ranges::sort(mounts, {}, &pod_init::MountSpec::target);
+    std::ranges::sort(mounts, {}, [](const auto& mount) { return normal(mount.target); });
     return start;
 }
 

@@ -66,6 +66,11 @@ TEST_F(HiddenByTmp, IsAFileThatIsThereAndThatNoMountShows) {
     }
 }
 
+TEST(KeptBelowTmp, IsNothingThatStepsOutOfIt) {
+    EXPECT_TRUE(find_kept_below_tmp({"HOME=/tmp/../etc", "PATH=/tmp/../usr/bin:/tmp/.."}, "/tmp/..")
+                    .empty());
+}
+
 TEST(Hostname, IsThePodsAndNoLongerThanTheKernelTakes) {
     const std::string long_name = std::string(62, 'a') + "-worker-0";
     const struct {

@@ -319,6 +319,105 @@ TEST_P(NamespaceTest, ASubPathIsMadeWhereItIsMissingAndNeverLeavesItsVolume) {
     EXPECT_FALSE(fs::exists("/etc/new"));
 }
 
+pod_init::MountSpec volume_at(const fs::path& source, std::string target, bool owned = true) {
+    pod_init::MountSpec mount;
+    mount.source = source;
+    mount.target = std::move(target);
+    mount.owned = owned;
+    return mount;
+}
+
+TEST_P(NamespaceTest, NothingIsMountedAtTheRootWhateverItIsCalled) {
+    start_pod();
+    fs::create_directory(dir / "volume");
+    fs::create_directory(dir / "account");
+    fs::create_directory_symlink("/", dir / "to-the-root");
+    fs::create_directory_symlink("../../../../../../../..", dir / "out");
+    const std::string targets[] = {"/",
+                                   "//",
+                                   "/proc/self/root",
+                                   "/proc/1/root/",
+                                   "/usr/..",
+                                   "/none/../",
+                                   "/dev/../../..",
+                                   "/./",
+                                   dir / "to-the-root",
+                                   dir / "out",
+                                   dir / "out/usr/.."};
+    for (const std::string& target : targets) {
+        SCOPED_TRACE(target);
+        pod_init::ContainerStart start = shell("ls /");
+        // The account's comes second, as its path is longer.
+        start.mounts = {volume_at(dir / "volume", target),
+                        volume_at(dir / "account", "/muster-none/account", false)};
+        const Ended ended = run_container(start);
+        EXPECT_EQ(ended.kind, pod_init::Report::Kind::kStartFailed) << ended.output;
+        EXPECT_EQ(ended.stage, pod_init::StartStage::kMount);
+        EXPECT_THAT(ended.detail, HasSubstr("nothing can be mounted at " + target +
+                                            ", which is the root of the container's files"));
+        EXPECT_FALSE(fs::exists("/muster-none"));
+    }
+}
+
+TEST_P(NamespaceTest, WhatIsInProcIsTheKernelsButForWhatStandsForIt) {
+    start_pod();
+    fs::create_directory(dir / "volume");
+    std::ofstream(dir / "file") << "7 7\n";
+    for (const char* target : {"/proc", "/proc/sys/kernel", "/proc/self/attr", "/proc/none",
+                               "/usr/../proc/bus", "/proc/self/root/proc/sys"}) {
+        pod_init::ContainerStart start = shell("true");
+        start.mounts = {volume_at(dir / "volume", target)};
+        const Ended ended = run_container(start);
+        EXPECT_EQ(ended.kind, pod_init::Report::Kind::kStartFailed) << target;
+        EXPECT_THAT(ended.detail, HasSubstr(fmt::format("nothing can be mounted at {}", target)));
+    }
+    pod_init::ContainerStart start = shell("cat /proc/uptime");
+    start.mounts = {volume_at(dir / "file", "/proc/uptime", false)};
+    EXPECT_EQ(run_container(start).output, "7 7\n");
+    start = shell("test -e /proc/self/status && echo there");
+    start.mounts = {volume_at("/proc", "/proc", false)};
+    EXPECT_EQ(run_container(start).output, "there\n");
+}
+
+TEST_P(NamespaceTest, LinksThatAVolumeBringsLeadNowhereElseOnTheMachine) {
+    start_pod();
+    fs::create_directory(dir / "volume");
+    fs::create_directories(dir / "machine/kept");
+    fs::create_directory_symlink(dir / "machine", dir / "volume/absolute");
+    fs::create_directory_symlink("../../../../../../.." + (dir / "machine").string(),
+                                 dir / "volume/relative");
+    fs::create_directory_symlink("loop", dir / "volume/loop");
+    pod_init::ContainerStart start = shell("ls /muster-v/absolute /muster-v/relative/deep");
+    start.mounts = {volume_at(dir / "volume", "/muster-v"),
+                    volume_at(dir / "volume", "/muster-v/absolute/new"),
+                    volume_at(dir / "volume", "/muster-v/relative/deep/new")};
+    const Ended ended = run_container(start);
+    EXPECT_EQ(ended.kind, pod_init::Report::Kind::kExited) << ended.detail;
+    EXPECT_THAT(ended.output, HasSubstr("deep\nkept\nnew\n"));
+    EXPECT_FALSE(fs::exists(dir / "machine/new"));
+    EXPECT_FALSE(fs::exists(dir / "machine/deep"));
+    std::vector<pod_init::MountSpec> mounts = start.mounts;
+    mounts[1].target = "/muster-v/loop/new";
+    start = shell("true");
+    start.mounts = mounts;
+    EXPECT_THAT(run_container(start).detail, HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_P(NamespaceTest, AVolumeKeepsItsMountPointsWhenAboveItsOwnNewOnesAreMade) {
+    start_pod();
+    fs::create_directory(dir / "volume");
+    fs::create_directory(dir / "data");
+    std::ofstream(dir / "data/file") << "content\n";
+    pod_init::ContainerStart start =
+        shell("cat /mnt/made/file /muster-none/file; echo x >/mnt/written");
+    start.mounts = {volume_at(dir / "volume", "/mnt"), volume_at(dir / "data", "/muster-none"),
+                    volume_at(dir / "data", "/mnt/made")};
+    EXPECT_EQ(run_container(start).output, "content\ncontent\n");
+    EXPECT_TRUE(fs::exists(dir / "volume/made"));
+    EXPECT_TRUE(fs::exists(dir / "volume/written"));
+    EXPECT_FALSE(fs::exists("/muster-none"));
+}
+
 TEST_P(NamespaceTest, AMountMayHideWhereMissingMountPointsAreMade) {
     start_pod();
     fs::create_directory(dir / "data");

@@ -1,0 +1,154 @@
+#include "apiserver/internal/strategies/volume_validation.h"
+
+#include <algorithm>
+#include <array>
+
+#include "apiserver/internal/writing/metadata_rules.h"
+#include "apiserver/objects/json_access.h"
+#include "kube/values/name_syntax.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::int64_t kMostMode = 0777;
+
+bool has_backstep(std::string_view path) {
+    while (true) {
+        const std::size_t slash = path.find('/');
+        if (path.substr(0, slash) == "..") return true;
+        if (slash == std::string_view::npos) return false;
+        path.remove_prefix(slash + 1);
+    }
+}
+
+void check_no_backstep(std::string_view path, const std::string& field, FieldErrors& field_errors) {
+    if (has_backstep(path))
+        field_errors.push_back(invalid_value(field, json::value(path), "must not contain '..'"));
+}
+
+void check_mode(const json::object& of, const char* key, const std::string& field,
+                FieldErrors& field_errors) {
+    const auto mode = int_at(of, key);
+    if (mode && (*mode < 0 || *mode > kMostMode))
+        field_errors.push_back(
+            invalid_value(fmt::format("{}.{}", field, key), json::value(*mode),
+                          "must be a number between 0 and 0777 (octal), both inclusive"));
+}
+
+/// Of a file in a volume; names that begin with ".." are those of whoever writes the files.
+void check_file_path(const json::object& file, const std::string& field,
+                     FieldErrors& field_errors) {
+    const std::string at = field + ".path";
+    const std::string_view path = string_at(file, "path");
+    if (path.empty()) {
+        field_errors.push_back(required(at));
+        return;
+    }
+    check_descending_path(path, at, field_errors);
+    if (path.starts_with("..") && !path.starts_with("../"))
+        field_errors.push_back(invalid_value(at, json::value(path), "must not start with '..'"));
+}
+
+void check_items(const json::object& source, bool keys, const std::string& field,
+                 FieldErrors& field_errors) {
+    check_mode(source, "defaultMode", field, field_errors);
+    const json::array* items = array_at(source, "items");
+    if (items == nullptr) return;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const json::object* item = (*items)[i].if_object();
+        if (item == nullptr) continue;
+        const std::string at = fmt::format("{}.items[{}]", field, i);
+        if (keys && string_at(*item, "key").empty()) field_errors.push_back(required(at + ".key"));
+        check_file_path(*item, at, field_errors);
+        check_mode(*item, "mode", at, field_errors);
+    }
+}
+
+/// Of a volume, or of one that is projected with others.
+void check_file_sources(const json::object& volume, const std::string& field,
+                        FieldErrors& field_errors) {
+    for (const char* kind : {"configMap", "secret", "downwardAPI"})
+        if (const json::object* source = object_at(volume, kind))
+            check_items(*source, std::string_view(kind) != "downwardAPI",
+                        fmt::format("{}.{}", field, kind), field_errors);
+    if (const json::object* token = object_at(volume, "serviceAccountToken"))
+        check_file_path(*token, field + ".serviceAccountToken", field_errors);
+}
+
+void check_projected(const json::object& projected, const std::string& field,
+                     FieldErrors& field_errors) {
+    check_mode(projected, "defaultMode", field, field_errors);
+    const json::array* sources = array_at(projected, "sources");
+    if (sources == nullptr) return;
+    for (std::size_t i = 0; i < sources->size(); ++i)
+        if (const json::object* source = (*sources)[i].if_object())
+            check_file_sources(*source, fmt::format("{}.sources[{}]", field, i), field_errors);
+}
+
+void check_host_path(const json::object& source, const std::string& field,
+                     FieldErrors& field_errors) {
+    const std::string_view path = string_at(source, "path");
+    if (path.empty())
+        field_errors.push_back(required(field + ".path"));
+    else
+        check_no_backstep(path, field + ".path", field_errors);
+    static const std::vector<std::string_view> kTypes{
+        "",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
+        "File", "FileOrCreate", "Socket"};
+    const std::string_view type = string_at(source, "type");
+    if (std::ranges::find(kTypes, type) == kTypes.end())
+        field_errors.push_back(not_supported(field + ".type", type, kTypes));
+}
+
+void check_volume_source(const json::object& volume, const std::string& field,
+                         FieldErrors& field_errors) {
+    std::string_view first;
+    for (const auto& entry : volume) {
+        if (entry.key() == "name") continue;
+        if (first.empty())
+            first = entry.key();
+        else
+            field_errors.push_back(
+                forbidden_field(fmt::format("{}.{}", field, std::string_view(entry.key())),
+                                "may not specify more than 1 volume type"));
+    }
+    if (const json::object* path = object_at(volume, "hostPath"))
+        check_host_path(*path, field + ".hostPath", field_errors);
+    if (const json::object* projected = object_at(volume, "projected"))
+        check_projected(*projected, field + ".projected", field_errors);
+    check_file_sources(volume, field, field_errors);
+}
+
+}  // namespace
+
+void check_descending_path(std::string_view path, const std::string& field,
+                           FieldErrors& field_errors) {
+    if (path.starts_with('/'))
+        field_errors.push_back(invalid_value(field, json::value(path), "must be a relative path"));
+    check_no_backstep(path, field, field_errors);
+}
+
+std::set<std::string, std::less<>> check_volumes(const json::object& spec, const std::string& in,
+                                                 FieldErrors& field_errors) {
+    std::set<std::string, std::less<>> names;
+    const json::array* volumes = array_at(spec, "volumes");
+    if (volumes == nullptr) return names;
+    for (std::size_t i = 0; i < volumes->size(); ++i) {
+        const json::object* volume = (*volumes)[i].if_object();
+        if (volume == nullptr) continue;
+        const std::string field = fmt::format("{}.volumes[{}]", in, i);
+        const std::string name(string_at(*volume, "name"));
+        if (name.empty())
+            field_errors.push_back(required(field + ".name"));
+        else if (!kube::is_dns1123_label(name))
+            field_errors.push_back(
+                invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
+        else if (!names.insert(name).second)
+            field_errors.push_back(duplicate(field + ".name", json::value(name)));
+        check_volume_source(*volume, field, field_errors);
+    }
+    return names;
+}
+
+}  // namespace muster::apiserver
