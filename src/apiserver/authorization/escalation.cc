@@ -35,14 +35,7 @@ std::optional<std::string> escalation(const WatchCache& cache, const User& autho
     return text;
 }
 
-bool same_field(const json::object& a, const json::object& b, std::string_view key) {
-    static const json::value kAbsent;
-    const json::value* in_a = a.if_contains(key);
-    const json::value* in_b = b.if_contains(key);
-    return kube::equal(in_a == nullptr ? kAbsent : *in_a, in_b == nullptr ? kAbsent : *in_b);
-}
-
-/// Clients of the garbage collector may release anything.
+/// The garbage collector's clients may let go of anything.
 bool changes_ownership_alone(json::object before, json::object after) {
     for (json::object* object : {&before, &after}) {
         json::object& meta = ensure_object(*object, "metadata");
@@ -53,25 +46,28 @@ bool changes_ownership_alone(json::object before, json::object after) {
     return kube::equal(before, after);
 }
 
+bool is_aggregated(const json::object& role) {
+    return object_at(role, "aggregationRule") != nullptr;
+}
+
 StatusResult<void> check_role(const WatchCache& cache, const User& author,
                               const kube::ResourceType& type, const json::object* before,
                               const json::object& role) {
+    // Labels count as much as rules: by them a role's rules become part of others.
     const bool of_cluster = type.kind == kClusterRoles.kind;
-    if (of_cluster && before != nullptr && same_field(*before, role, "rules") &&
-        same_field(*before, role, "aggregationRule"))
-        return {};
     Action escalate{.verb = "escalate", .group = type.group, .resource = type.plural};
     escalate.namespace_ = namespace_of(role);
     escalate.name = name_of(role);
     if (decide(cache, author, escalate).allowed) return {};
     if (auto missing = escalation(cache, author, namespace_of(role), read_rules(role)))
         return forbidden(type, name_of(role), *missing);
-    // An aggregated role gets whatever rules there will be.
+    // It gathers whatever rules there will be; and who takes that away sets rules that nothing
+    // corrects any more.
     const PolicyRules everything{{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
-    if (of_cluster && object_at(role, "aggregationRule") != nullptr &&
-        escalation(cache, author, "", everything))
+    const bool gathers = is_aggregated(role) || (before != nullptr && is_aggregated(*before));
+    if (of_cluster && gathers && escalation(cache, author, "", everything))
         return forbidden(type, name_of(role),
-                         "must have cluster-admin privileges to use an aggregationRule");
+                         "must have cluster-admin privileges to use the aggregationRule");
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include "apiserver/authentication/authentication.h"
 #include "apiserver/authorization/authorization.h"
 #include "apiserver/authorization/escalation.h"
+#include "apiserver/authorization/ownership.h"
 #include "apiserver_http/internal/wire/impersonation.h"
 #include "base/log.h"
 
@@ -66,12 +67,14 @@ apiserver::Admit AccessControl::admission(const apiserver::User& user,
                                           kube::Method method) const {
     if (user.in_group(apiserver::kMasters)) return nullptr;
     apiserver::Action creation = apiserver::action_on(target, kube::Method::kPost, false);
-    return [this, user, type = target.type(), creation, method](
+    return [this, user, target, creation, method](
                const json::object* before,
                const json::object& after) -> apiserver::StatusResult<void> {
         // A PUT or an apply creates a missing object.
         if (before == nullptr && method != kube::Method::kPost) TRY_VOID(authorize(user, creation));
-        return apiserver::check_escalation(handler_.cache(), user, type, before, after);
+        TRY_VOID(apiserver::check_ownership(handler_.cache(), handler_.registry(), user, target,
+                                            before, after));
+        return apiserver::check_escalation(handler_.cache(), user, target.type(), before, after);
     };
 }
 
