@@ -1,9 +1,13 @@
 #include "manifest/manifest.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <boost/json/serialize.hpp>
 #include <cmath>
+#include <utility>
+
+#include "base/test_growth.h"
 
 namespace muster::manifest {
 namespace {
@@ -251,6 +255,33 @@ TEST(Manifest, ProblemsOfASetFieldNameTheFlag) {
               "--set spec.y=2: error: spec.y.z: bad");
     EXPECT_EQ(format(document.problem(Severity::kError, "spec.yy", "bad")),
               "m.yaml:1:1: error: spec.yy: bad");
+}
+
+std::string list_on_one_line(std::size_t nodes, std::string_view open, std::string_view close) {
+    std::string text(open);
+    for (std::size_t i = 0; i < nodes; ++i) text += fmt::format("{}é{}", i == 0 ? "" : ", ", i);
+    return text + std::string(close);
+}
+
+TEST(ManifestCost, OfOneLineGrowsWithItsLength) {
+    for (const auto& [open, close] : {std::pair("a: [", "]"), std::pair("{\"a\": [", "]}")})
+        EXPECT_LE(growth_by_ten(4'000,
+                                [&](std::size_t nodes) {
+                                    const std::string text = list_on_one_line(nodes, open, close);
+                                    ASSERT_TRUE(read_manifest(text, "m").problems.empty());
+                                }),
+                  kLinearGrowth)
+            << open;
+}
+
+TEST(ManifestCost, ColumnsFarToTheRightAreCountedInCharacters) {
+    const std::string text = list_on_one_line(1'000, "a: [", "]");
+    const Manifest manifest = read_manifest(text, "m");
+    ASSERT_TRUE(manifest.problems.empty());
+    const Place last = place_of(manifest.documents[0].places, "a[999]");
+    // Each "é" is two bytes and one character.
+    EXPECT_EQ(last.line, 1);
+    EXPECT_EQ(last.column, static_cast<int>(text.find("é999") - 999) + 1);
 }
 
 }  // namespace

@@ -78,3 +78,12 @@ def test_accounts_tokens_and_nodes_are_rights_of_their_own(daemon):
     status, answer = daemon.ask("POST", "/api/v1/namespaces/default/configmaps",
                                 {"metadata": {"name": "blocks", "ownerReferences": [blocking]}}, token=token)
     assert status == 403 and "blockOwnerDeletion" in answer["message"], answer
+
+
+def test_a_role_that_stands_for_a_million_things_is_refused_at_once(daemon):
+    token = daemon.account("wide", rule(["create"], ["clusterroles"], "rbac.authorization.k8s.io"))
+    names = [f"n{i}" for i in range(100)]
+    status, answer = daemon.ask("POST", f"{RBAC}/clusterroles", token=token, body={
+        "metadata": {"name": "wide"}, "rules": [{"verbs": names, "apiGroups": names, "resources": names}]})
+    assert status == 403 and "not currently held" in answer["message"]
+    assert len(answer["message"]) < 200_000

@@ -5,7 +5,7 @@
 #include "apiserver/authentication/authentication.h"
 #include "apiserver/authorization/authorization.h"
 #include "apiserver/authorization/granted_rules.h"
-#include "apiserver/authorization/policy_rule.h"
+#include "apiserver/authorization/rule_coverage.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/access_types.h"
 #include "kube/values/equality.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "apiserver/objects/json_access.h"
 
@@ -21,14 +22,6 @@ bool any_string(const json::object& rule, std::string_view key, Predicate predic
            });
 }
 
-/// `granted` is exact, or ends with '*' and stands for everything with that prefix.
-bool url_covers(std::string_view granted, std::string_view url) {
-    if (granted == url) return true;
-    if (!granted.ends_with('*')) return false;
-    while (granted.ends_with('*')) granted.remove_suffix(1);
-    return url.starts_with(granted);
-}
-
 /// `granted` is a resource with its subresource, `*`, or a subresource of anything: `*/scale`.
 bool resource_covers(std::string_view granted, std::string_view resource,
                      std::string_view subresource) {
@@ -40,60 +33,14 @@ bool resource_covers(std::string_view granted, std::string_view resource,
     return granted.starts_with('/') && granted.substr(1) == subresource;
 }
 
-bool has(const Strings& set, std::string_view one) {
-    return std::ranges::find(set, one) != set.end();
-}
-
-bool holds_all(const Strings& held, const Strings& wanted) {
-    return std::ranges::all_of(wanted, [&](const std::string& one) { return has(held, one); });
-}
-
-bool covers_resources(const Strings& held, const Strings& wanted) {
-    return std::ranges::all_of(wanted, [&](const std::string& one) {
-        const std::size_t slash = one.find('/');
-        const std::string_view resource = std::string_view(one).substr(0, slash);
-        const std::string_view subresource =
-            slash == one.npos ? std::string_view() : std::string_view(one).substr(slash + 1);
-        return std::ranges::any_of(held, [&](const std::string& granted) {
-            return granted == one || resource_covers(granted, resource, subresource);
-        });
-    });
-}
-
-bool covers(const PolicyRule& held, const PolicyRule& wanted) {
-    const bool verbs = has(held.verbs, "*") || holds_all(held.verbs, wanted.verbs);
-    const bool groups = has(held.groups, "*") || holds_all(held.groups, wanted.groups);
-    // A rule for named objects never covers a rule for all.
-    const bool names =
-        held.names.empty() || (!wanted.names.empty() && holds_all(held.names, wanted.names));
-    const bool urls = std::ranges::all_of(wanted.urls, [&](const std::string& url) {
-        return std::ranges::any_of(held.urls,
-                                   [&](const std::string& one) { return url_covers(one, url); });
-    });
-    return verbs && groups && names && urls && covers_resources(held.resources, wanted.resources);
-}
-
-/// One verb on one thing each.
-PolicyRules broken_down(const PolicyRule& rule) {
-    PolicyRules parts;
-    for (const std::string& group : rule.groups)
-        for (const std::string& resource : rule.resources)
-            for (const std::string& verb : rule.verbs) {
-                if (rule.names.empty()) parts.push_back({{verb}, {group}, {resource}, {}, {}});
-                for (const std::string& name : rule.names)
-                    parts.push_back({{verb}, {group}, {resource}, {name}, {}});
-            }
-    for (const std::string& url : rule.urls)
-        for (const std::string& verb : rule.verbs) parts.push_back({{verb}, {}, {}, {}, {url}});
-    return parts;
-}
-
-bool same_but_verbs(const PolicyRule& a, const PolicyRule& b) {
-    return a.groups == b.groups && a.resources == b.resources && a.names == b.names &&
-           a.urls == b.urls;
-}
-
 }  // namespace
+
+bool url_covers(std::string_view granted, std::string_view url) {
+    if (granted == url) return true;
+    if (!granted.ends_with('*')) return false;
+    while (granted.ends_with('*')) granted.remove_suffix(1);
+    return url.starts_with(granted);
+}
 
 bool rule_allows(const json::object& rule, const Action& action) {
     if (!any_string(rule, "verbs",
@@ -141,37 +88,15 @@ json::object write_rule(const PolicyRule& rule) {
     return out;
 }
 
-PolicyRules missing_rules(const PolicyRules& held, const PolicyRules& wanted) {
-    PolicyRules missing;
-    for (const PolicyRule& rule : wanted)
-        for (PolicyRule& part : broken_down(rule))
-            if (std::ranges::none_of(held,
-                                     [&](const PolicyRule& one) { return covers(one, part); }))
-                missing.push_back(std::move(part));
-    return missing;
-}
-
-PolicyRules compacted(const PolicyRules& rules) {
-    PolicyRules compact;
-    for (const PolicyRule& rule : rules) {
-        const auto same = std::ranges::find_if(
-            compact, [&](const PolicyRule& one) { return same_but_verbs(one, rule); });
-        if (same == compact.end()) {
-            compact.push_back(rule);
-            continue;
-        }
-        for (const std::string& verb : rule.verbs)
-            if (!has(same->verbs, verb)) same->verbs.push_back(verb);
-    }
-    return compact;
-}
-
 std::string quoted_list(const std::vector<std::string>& texts) {
+    // No person reads more, and a refusal repeats what somebody sent.
+    constexpr std::size_t kMost = 100;
     std::string list = "[";
-    for (const std::string& text : texts) {
+    for (const std::string& text : texts | std::views::take(kMost)) {
         if (list.size() > 1) list += ' ';
         list += json::serialize(json::value(text));
     }
+    if (texts.size() > kMost) list += fmt::format(" ... and {} more", texts.size() - kMost);
     return list + "]";
 }
 

@@ -30,15 +30,10 @@ PolicyRule read_rule(const json::object& rule);
 PolicyRules read_rules(const json::object& role);
 json::object write_rule(const PolicyRule& rule);
 
-/// The part of `wanted` that the rules `held` do not allow, as one verb on one thing each; may be
-/// empty. Several rules together may allow it, but each verb on one thing must be allowed by a
-/// single rule.
-PolicyRules missing_rules(const PolicyRules& held, const PolicyRules& wanted);
+/// `granted` is exact, or ends with '*' and stands for everything that begins so.
+bool url_covers(std::string_view granted, std::string_view url);
 
-/// Merges rules of one verb each on the same things.
-PolicyRules compacted(const PolicyRules& rules);
-
-/// `["get" "list"]`, as Go prints a list.
+/// `["get" "list"]`, as Go prints a list; of a long one the beginning.
 std::string quoted_list(const std::vector<std::string>& texts);
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`, for error messages.
 std::string describe(const PolicyRule& rule);

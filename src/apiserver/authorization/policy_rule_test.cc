@@ -1,15 +1,11 @@
 #include "apiserver/authorization/policy_rule.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
 
 namespace muster::apiserver {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// "get pods/log in a" -> an action on the resource of the core group; "get /x" on a path.
 Action action(std::string_view verb, std::string_view group, std::string_view resource,
@@ -116,101 +112,6 @@ TEST(PolicyRule, Paths) {
     Action path{.verb = "get"};
     path.path = "/apis";
     EXPECT_FALSE(allows(R"({"verbs":["*"],"apiGroups":["*"],"resources":["*"]})", path));
-}
-
-/// One rule a line: verbs, groups, resources, names or "-"; or verbs and paths.
-PolicyRules rules(std::initializer_list<PolicyRule> list) { return list; }
-
-PolicyRule on(std::vector<std::string> verbs, std::vector<std::string> groups,
-              std::vector<std::string> resources, std::vector<std::string> names = {}) {
-    return {std::move(verbs), std::move(groups), std::move(resources), std::move(names), {}};
-}
-PolicyRule on_paths(std::vector<std::string> verbs, std::vector<std::string> urls) {
-    return {std::move(verbs), {}, {}, {}, std::move(urls)};
-}
-
-std::vector<std::string> missing(const PolicyRules& held, const PolicyRules& wanted) {
-    std::vector<std::string> texts;
-    for (const PolicyRule& rule : missing_rules(held, wanted)) texts.push_back(describe(rule));
-    return texts;
-}
-
-TEST(MissingRules, ASingleExactRuleMatches) {
-    EXPECT_THAT(missing(rules({on({"delete", "update"}, {"v1"}, {"builds"})}),
-                        rules({on({"delete", "update"}, {"v1"}, {"builds"})})),
-                IsEmpty());
-}
-
-TEST(MissingRules, MultipleRulesCoverASingleOne) {
-    const PolicyRules held{on({"delete"}, {"v1"}, {"deployments"}),
-                           on({"delete"}, {"v1"}, {"builds"}),
-                           on({"update"}, {"v1"}, {"builds", "deployments"})};
-    EXPECT_THAT(missing(held, rules({on({"delete", "update"}, {"v1"}, {"builds", "deployments"})})),
-                IsEmpty());
-    EXPECT_THAT(missing(held, rules({on({"list", "update"}, {"v1"}, {"builds"})})),
-                ElementsAre(R"({APIGroups:["v1"], Resources:["builds"], Verbs:["list"]})"));
-}
-
-TEST(MissingRules, MultipleRulesMissingASingleVerbResourceCombination) {
-    const PolicyRules held{on({"delete", "update"}, {"v1"}, {"builds", "deployments"}),
-                           on({"delete"}, {"v1"}, {"pods"})};
-    EXPECT_THAT(
-        missing(held, rules({on({"delete", "update"}, {"v1"}, {"builds", "deployments", "pods"})})),
-        ElementsAre(R"({APIGroups:["v1"], Resources:["pods"], Verbs:["update"]})"));
-}
-
-TEST(MissingRules, StarsHoldAllButAreHeldByStarsAlone) {
-    EXPECT_THAT(missing(rules({on({"*"}, {"*"}, {"*"})}), rules({on({"get"}, {"a"}, {"b/c"})})),
-                IsEmpty());
-    EXPECT_THAT(missing(rules({on({"get"}, {"v1"}, {"*"})}), rules({on({"*"}, {"v1"}, {"*"})})),
-                ElementsAre(R"({APIGroups:["v1"], Resources:["*"], Verbs:["*"]})"));
-    EXPECT_THAT(missing(rules({on({"*"}, {"a"}, {"*"})}), rules({on({"get"}, {"*"}, {"b"})})),
-                ElementsAre(R"({APIGroups:["*"], Resources:["b"], Verbs:["get"]})"));
-}
-
-TEST(MissingRules, SubresourcesOfAnything) {
-    const PolicyRules held{on({"*"}, {"*"}, {"*/scale", "jobs"})};
-    EXPECT_THAT(missing(held, rules({on({"get"}, {""}, {"pods/scale", "*/scale", "jobs"})})),
-                IsEmpty());
-    EXPECT_THAT(missing(held, rules({on({"get"}, {""}, {"jobs/status"})})), testing::SizeIs(1));
-}
-
-TEST(MissingRules, ResourceNames) {
-    const PolicyRule all = on({"get"}, {""}, {"pods"});
-    const PolicyRule some = on({"get"}, {""}, {"pods"}, {"a", "b"});
-    EXPECT_THAT(missing({all}, {some}), IsEmpty());
-    EXPECT_THAT(missing({some}, {on({"get"}, {""}, {"pods"}, {"a"})}), IsEmpty());
-    EXPECT_THAT(missing({some}, {all}), testing::SizeIs(1)) << "names never cover everything";
-    EXPECT_THAT(
-        missing({some}, {on({"get"}, {""}, {"pods"}, {"a", "c"})}),
-        ElementsAre(R"({APIGroups:[""], Resources:["pods"], ResourceNames:["c"], Verbs:["get"]})"));
-}
-
-TEST(MissingRules, NonResourceUrls) {
-    EXPECT_THAT(
-        missing({on_paths({"get"}, {"/apis*"})}, {on_paths({"get"}, {"/apis/v1", "/apis*"})}),
-        IsEmpty());
-    EXPECT_THAT(missing({on_paths({"*"}, {"/apis"})}, {on_paths({"get"}, {"/apis*"})}),
-                ElementsAre(R"({NonResourceURLs:["/apis*"], Verbs:["get"]})"));
-    EXPECT_THAT(missing({on({"*"}, {"*"}, {"*"})}, {on_paths({"get"}, {"/a"})}), testing::SizeIs(1))
-        << "every resource is not a path";
-    EXPECT_THAT(missing({on_paths({"*"}, {"*"})}, {on({"get"}, {""}, {"pods"})}),
-                testing::SizeIs(1));
-}
-
-TEST(MissingRules, WhatGrantsNothingIsMissingNothing) {
-    EXPECT_THAT(missing({}, {on({}, {""}, {"pods"})}), IsEmpty());
-    EXPECT_THAT(missing({}, {on({"get"}, {}, {"pods"})}), IsEmpty());
-}
-
-TEST(Compacted, VerbsOnTheSameBecomeOneRule) {
-    const PolicyRules compact =
-        compacted({on({"get"}, {""}, {"pods"}), on({"get"}, {""}, {"secrets"}),
-                   on({"list"}, {""}, {"pods"}), on({"get"}, {""}, {"pods"})});
-    ASSERT_EQ(compact.size(), 2);
-    EXPECT_EQ(describe(compact[0]),
-              R"({APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]})");
-    EXPECT_EQ(describe(compact[1]), R"({APIGroups:[""], Resources:["secrets"], Verbs:["get"]})");
 }
 
 TEST(PolicyRule, IsReadAndWritten) {

@@ -1,5 +1,7 @@
 #include "apiserver/watching/selection.h"
 
+#include <algorithm>
+
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "apiserver/objects/text_fields.h"
@@ -48,6 +50,8 @@ StatusResult<Selection> Selection::make(const ResourceDef& def, std::string name
     if (def.conversion != nullptr && def.conversion->stored_field != nullptr)
         for (kube::FieldRequirement& field : made.fields_)
             field.path = def.conversion->stored_field(field.path);
+    // So that each field of an object is looked up once.
+    std::ranges::sort(made.fields_, {}, &kube::FieldRequirement::path);
     return made;
 }
 
@@ -61,8 +65,11 @@ bool Selection::matches(const json::value& object) const {
 
 bool Selection::matches(const store::ObjectText& object) const {
     if (const kube::ObjectPtr tree = object.tree_in_use()) return matches(*tree);
+    json::value field;
+    std::string_view path;
     for (const kube::FieldRequirement& wanted : fields_) {
-        const json::value field = value_at_path(object.text(), wanted.path);
+        if (wanted.path != path) field = value_at_path(object.text(), wanted.path);
+        path = wanted.path;
         if (field_equals(&field, wanted.value) == wanted.negated) return false;
     }
     if (labels_.empty()) return true;

@@ -7,7 +7,10 @@
 namespace muster::kube {
 namespace {
 
-/// Removes the next term from the front: up to a comma that no backslash precedes.
+/// Each is looked at for each object of a list.
+constexpr std::size_t kMostRequirements = 100;
+
+/// Takes the next term off the front: up to a comma that no backslash precedes.
 std::string_view take_term(std::string_view& text) {
     std::size_t i = 0;
     while (i < text.size() && text[i] != ',') i += text[i] == '\\' ? 2 : 1;
@@ -58,6 +61,10 @@ Result<std::vector<FieldRequirement>> parse_field_selector(std::string_view text
         requirement.path = term.substr(0, negated ? at - 1 : at);
         TRY(requirement.value, unescape(term.substr(doubled ? at + 2 : at + 1)));
         requirements.push_back(std::move(requirement));
+        if (requirements.size() > kMostRequirements)
+            return Error(
+                Code::kBadRequest,
+                fmt::format("a field selector has at most {} requirements", kMostRequirements));
     }
     return requirements;
 }

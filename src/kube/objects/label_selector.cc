@@ -12,6 +12,9 @@
 namespace muster::kube {
 namespace {
 
+/// Each is looked at for each object of a list.
+constexpr std::size_t kMostRequirements = 100;
+
 enum class Token {
     kEnd,
     kIdentifier,
@@ -100,6 +103,11 @@ class LabelSelectorParser {
             if (!requirement)
                 return std::move(requirement.error().prefix("unable to parse requirement"));
             selector.requirements_.push_back(*std::move(requirement));
+            if (selector.requirements_.size() > kMostRequirements)
+                return Error(Code::kBadRequest,
+                             fmt::format("a selector has at most {} requirements; several values "
+                                         "of one label go into one: a in (x,y)",
+                                         kMostRequirements));
             const Lexeme lexeme = lexer_.next(Context::kValue);
             if (lexeme.token == Token::kEnd) break;
             if (lexeme.token != Token::kComma) return found(lexeme, "',' or 'end of string'");

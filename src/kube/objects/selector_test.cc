@@ -218,5 +218,21 @@ TEST(FieldSelector, Refuses) {
     }
 }
 
+TEST(Selectors, HaveABoundAsEachRequirementIsLookedAtForEachObject) {
+    std::string labels = "a in (b";
+    std::string fields = "metadata.name!=a";
+    for (int i = 1; i < 100; ++i) {
+        labels += ",v" + std::to_string(i);
+        fields += ",metadata.name!=b";
+    }
+    labels += ")";
+    EXPECT_TRUE(LabelSelector::parse(labels)) << "values of one label are one requirement";
+    EXPECT_TRUE(parse_field_selector(fields));
+    EXPECT_EQ(parse_field_selector(fields + ",metadata.name!=c").error().code(), Code::kBadRequest);
+    std::string many = "k0";
+    for (int i = 1; i <= 100; ++i) many += ",k" + std::to_string(i);
+    EXPECT_EQ(LabelSelector::parse(many).error().code(), Code::kBadRequest);
+}
+
 }  // namespace
 }  // namespace muster::kube

@@ -2,9 +2,11 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "kube/internal/patch/erase_members.h"
 #include "kube/internal/patch/field_structure.h"
 #include "kube/patch/structured_merge.h"
 
@@ -158,14 +160,16 @@ void remove_fields(const Schema* schema, json::value& value, const FieldSet& fie
     const Structure structure = structure_of(schema, value);
     if (structure == Structure::kMap) {
         json::object& object = value.get_object();
+        std::unordered_set<std::string_view> erased;
         for (const FieldSet::Node& node : fields.nodes()) {
             if (!node.element.is_field()) continue;
             json::value* field = object.if_contains(node.element.name());
             if (field == nullptr) continue;
             if (node.member ||
                 empties(field_schema_of(schema, node.element.name()), *field, node.below))
-                object.stable_erase(node.element.name());
+                erased.insert(node.element.name());
         }
+        erase_members(object, erased);
     } else if (structure == Structure::kItems) {
         json::array& list = value.get_array();
         json::array kept(list.storage());

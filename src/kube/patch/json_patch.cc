@@ -19,6 +19,10 @@ namespace {
 constexpr std::size_t kMaxOperations = 10'000;
 constexpr std::size_t kMaxCopied = 3 * 1024 * 1024;
 constexpr std::size_t kMaxDepth = 200;
+/// What all operations of a patch move aside to make room, or look through to see how deep it is.
+constexpr std::size_t kMaxMoved = 5'000'000;
+/// What is moved to keep the members of objects in their order, which is for people.
+constexpr std::size_t kMaxMovedForOrder = 500'000;
 
 using Pointer = std::vector<std::string>;
 
@@ -88,18 +92,20 @@ std::size_t text_size(const json::value& value, std::size_t limit) {
     return size;
 }
 
-/// True when the value has more than `limit` levels.
-bool is_deeper_than(const json::value& value, std::size_t limit) {
+/// True when the value has more than `limit` levels. Takes what it looks at off `left`, and stops
+/// when that is used up.
+bool is_deeper_than(const json::value& value, std::size_t limit, std::size_t& left) {
     const json::array* array = value.if_array();
     const json::object* object = value.if_object();
-    if (array == nullptr && object == nullptr) return false;
+    if (left > 0) --left;
+    if ((array == nullptr && object == nullptr) || left == 0) return false;
     if (limit == 0) return true;
     if (array != nullptr)
-        return std::any_of(array->begin(), array->end(), [limit](const json::value& item) {
-            return is_deeper_than(item, limit - 1);
+        return std::any_of(array->begin(), array->end(), [&](const json::value& item) {
+            return is_deeper_than(item, limit - 1, left);
         });
-    return std::any_of(object->begin(), object->end(), [limit](const auto& entry) {
-        return is_deeper_than(entry.value(), limit - 1);
+    return std::any_of(object->begin(), object->end(), [&](const auto& entry) {
+        return is_deeper_than(entry.value(), limit - 1, left);
     });
 }
 
@@ -184,11 +190,29 @@ class Patcher {
         return parent;
     }
 
-    Result<void> add(const Pointer& path, json::value value) {
-        if (path.size() > kMaxDepth || is_deeper_than(value, kMaxDepth - path.size()))
+    static Error too_much_moved() {
+        return Error(Code::kTooLarge,
+                     fmt::format("the patch moves more than {} values about in all; split it, or "
+                                 "replace the list as a whole",
+                                 kMaxMoved));
+    }
+    Result<void> spend(std::size_t moved) {
+        if (moved >= left_) return too_much_moved();
+        left_ -= moved;
+        return {};
+    }
+
+    Result<void> check_depth(const Pointer& path, const json::value& value) {
+        if (path.size() > kMaxDepth || is_deeper_than(value, kMaxDepth - path.size(), left_))
             return Error(
                 Code::kTooLarge,
                 fmt::format("the document would be nested deeper than {} levels", kMaxDepth));
+        if (left_ == 0) return too_much_moved();
+        return {};
+    }
+
+    Result<void> add(const Pointer& path, json::value value) {
+        TRY_VOID(check_depth(path, value));
         if (path.empty()) {
             document_ = std::move(value);
             return {};
@@ -201,8 +225,9 @@ class Patcher {
         json::array& array = parent->get_array();
         const std::optional<std::size_t> index = parse_index(path.back(), array.size(), true);
         if (!index)
-            return refused(fmt::format("\"{}\" is not a position in a list of {} items",
-                                       path.back(), array.size()));
+            return refused(fmt::format("\"{}\" is no position in a list of {} items", path.back(),
+                                       array.size()));
+        TRY_VOID(spend(array.size() - *index));
         array.insert(array.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
         return {};
     }
@@ -212,25 +237,34 @@ class Patcher {
         TRY(json::value * parent, parent_of(path));
         json::value* value = find(*parent, {path.back()}, 1);
         if (value == nullptr) return refused("there is nothing at the path");
-        json::value removed = std::move(*value);
         if (json::object* object = parent->if_object()) {
-            // Not the erase that fills the gap with the last member: this keeps a readable order.
-            object->stable_erase(path.back());
-        } else {
-            json::array& array = parent->get_array();
-            array.erase(array.begin() + (value - array.data()));
+            json::value removed = std::move(*value);
+            erase_member(*object, path.back());
+            return removed;
         }
+        json::array& array = parent->get_array();
+        const std::ptrdiff_t index = value - array.data();
+        TRY_VOID(spend(array.size() - static_cast<std::size_t>(index)));
+        json::value removed = std::move(*value);
+        array.erase(array.begin() + index);
         return removed;
     }
 
-    Result<void> replace(const Pointer& path, const json::value& value) {
-        if (find(document_, path, path.size()) == nullptr)
-            return refused("there is nothing at the path");
-        if (!path.empty()) {
-            const json::value* parent = find(document_, path, path.size() - 1);
-            if (parent->is_array()) TRY_VOID(remove(path));
+    void erase_member(json::object& object, std::string_view key) {
+        if (object.size() > left_for_order_) {
+            object.erase(key);  // fills the gap with the last member
+            return;
         }
-        return add(path, value);
+        left_for_order_ -= object.size();
+        object.stable_erase(key);
+    }
+
+    Result<void> replace(const Pointer& path, const json::value& value) {
+        json::value* place = find(document_, path, path.size());
+        if (place == nullptr) return refused("there is nothing at the path");
+        TRY_VOID(check_depth(path, value));
+        *place = value;
+        return {};
     }
 
     Result<void> move(const Pointer& from, const Pointer& path) {
@@ -267,6 +301,8 @@ class Patcher {
 
     json::value document_;
     std::size_t copied_ = 0;
+    std::size_t left_ = kMaxMoved;
+    std::size_t left_for_order_ = kMaxMovedForOrder;
 };
 
 std::string describe(std::size_t number, const json::object& operation) {

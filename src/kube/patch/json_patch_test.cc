@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -219,6 +220,64 @@ TEST(JsonPatch, KeepsTheOrderOfMembers) {
                                                   json::parse(R"([{"op":"remove","path":"/a"}])"));
     ASSERT_TRUE(result);
     EXPECT_EQ(json::serialize(*result), R"({"b":2,"c":3,"d":4})");
+}
+
+json::object wide_object(std::size_t members) {
+    json::object wide;
+    for (std::size_t i = 0; i < members; ++i) wide.emplace("k" + std::to_string(i), i);
+    return wide;
+}
+
+TEST(JsonPatchCost, GrowsWithTheOperationsAndNotWithWhatTheyMoveAside) {
+    // Each would move all of the object's members, and did for seconds.
+    const json::value target{{"m", wide_object(200'000)}};
+    json::array operations;
+    for (int i = 0; i < 10'000; ++i)
+        operations.push_back({{"op", "move"},
+                              {"from", fmt::format("/m/k{}", i)},
+                              {"path", fmt::format("/m/x{}", i)}});
+    const Result<json::value> moved = apply_json_patch(target, operations);
+    ASSERT_TRUE(moved) << moved.error().message();
+    const json::object& members = moved->at("m").as_object();
+    EXPECT_EQ(members.size(), 200'000);
+    EXPECT_EQ(members.at("x9999"), json::value(9'999));
+    EXPECT_FALSE(members.contains("k0"));
+    EXPECT_TRUE(members.contains("k10000"));
+}
+
+TEST(JsonPatchCost, SmallObjectsKeepTheirOrder) {
+    const Result<json::value> removed = apply_json_patch(
+        json::parse(R"({"a":1,"b":2,"c":3})"), json::parse(R"([{"op":"remove","path":"/a"}])"));
+    ASSERT_TRUE(removed);
+    EXPECT_EQ(json::serialize(*removed), R"({"b":2,"c":3})");
+}
+
+TEST(JsonPatchCost, OfListsThatAreMovedAboutIsLimited) {
+    json::array list;
+    for (int i = 0; i < 100'000; ++i) list.push_back(i);
+    const json::value target{{"l", list}, {"deep", json::object{{"d", list}}}};
+    const auto many = [](const char* operation) {
+        json::array operations;
+        for (int i = 0; i < 1'000; ++i) operations.push_back(json::parse(operation));
+        return json::value(operations);
+    };
+    for (const char* operation :
+         {R"({"op":"add","path":"/l/0","value":1})", R"({"op":"remove","path":"/l/0"})"}) {
+        const Result<json::value> refused = apply_json_patch(target, many(operation));
+        ASSERT_FALSE(refused) << operation;
+        EXPECT_EQ(refused.error().code(), Code::kTooLarge);
+        EXPECT_THAT(refused.error().message(), HasSubstr("moves more than"));
+    }
+    // To look how deep it is, each time.
+    json::array back_and_forth;
+    for (int i = 0; i < 1'000; ++i) {
+        back_and_forth.push_back({{"op", "move"}, {"from", "/deep"}, {"path", "/other"}});
+        back_and_forth.push_back({{"op", "move"}, {"from", "/other"}, {"path", "/deep"}});
+    }
+    EXPECT_EQ(apply_json_patch(target, back_and_forth).error().code(), Code::kTooLarge);
+    // At the end, and in the place of others, there is nothing to move.
+    EXPECT_TRUE(apply_json_patch(target, many(R"({"op":"add","path":"/l/-","value":1})")));
+    EXPECT_TRUE(apply_json_patch(target, many(R"({"op":"replace","path":"/l/0","value":1})")));
 }
 
 }  // namespace

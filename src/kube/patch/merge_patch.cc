@@ -1,5 +1,8 @@
 #include <boost/json/object.hpp>
+#include <string_view>
+#include <unordered_set>
 
+#include "kube/internal/patch/erase_members.h"
 #include "kube/patch/patch.h"
 #include "kube/values/equality.h"
 
@@ -9,10 +12,13 @@ namespace {
 void merge(json::value& target, const json::object& patch) {
     if (!target.is_object()) target.emplace_object();
     json::object& object = target.get_object();
+    std::unordered_set<std::string_view> erased;
+    for (const auto& entry : patch)
+        if (entry.value().is_null()) erased.insert(entry.key());
+    erase_members(object, erased);
     for (const auto& entry : patch) {
-        if (entry.value().is_null()) {
-            object.stable_erase(entry.key());
-        } else if (const json::object* nested = entry.value().if_object()) {
+        if (entry.value().is_null()) continue;
+        if (const json::object* nested = entry.value().if_object()) {
             merge(object[entry.key()], *nested);
         } else {
             object.insert_or_assign(entry.key(), entry.value());

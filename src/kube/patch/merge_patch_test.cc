@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "kube/patch/patch.h"
+#include "kube/schema/schema.h"
 
 namespace muster::kube {
 namespace {
@@ -91,6 +92,25 @@ TEST(MergePatch, KeepsTheOrderOfMembers) {
                                                    json::parse(R"({"a":null,"b":4})"));
     ASSERT_TRUE(result);
     EXPECT_EQ(json::serialize(*result), R"({"b":4,"c":3})");
+}
+
+TEST(MergePatchCost, OfRemovingMembersGrowsWithTheObject) {
+    json::object wide;
+    json::object nulls;
+    for (int i = 0; i < 200'000; ++i) {
+        wide.emplace("k" + std::to_string(i), i);
+        if (i % 2 == 0) nulls.emplace("k" + std::to_string(i), nullptr);
+    }
+    const json::value target{{"m", wide}};
+    const json::value patch{{"m", nulls}};
+    const Result<json::value> merged = apply_merge_patch(target, patch);
+    ASSERT_TRUE(merged);
+    EXPECT_EQ(merged->at("m").as_object().size(), 100'000);
+    EXPECT_EQ(merged->at("m").as_object().begin()->key(), "k1") << "in their order";
+    const Result<json::value> strategic =
+        apply_strategic_merge_patch(target, patch, *core_schema("Pod"));
+    ASSERT_TRUE(strategic);
+    EXPECT_EQ(*strategic, *merged);
 }
 
 }  // namespace

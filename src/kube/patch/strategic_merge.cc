@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "kube/internal/patch/erase_members.h"
 #include "kube/internal/patch/list_order.h"
 #include "kube/patch/patch.h"
 #include "kube/schema/schema.h"
@@ -274,13 +275,9 @@ Result<void> apply_retain_keys(json::object& target, const json::object& patch,
     return {};
 }
 
-/// Merges one member of a patch into the member of that name.
+/// One member of a patch that is not null, into the member of that name.
 Result<void> merge_member(json::object& target, std::string_view key, json::value patch,
                           const Schema* schema, const std::string& path) {
-    if (patch.is_null()) {
-        target.stable_erase(key);
-        return {};
-    }
     const Schema* field = schema_of(schema, key);
     json::value* existing = target.if_contains(key);
     if (existing != nullptr && existing->is_object() && patch.is_object())
@@ -326,8 +323,12 @@ Result<void> merge_object(json::object& target, json::object patch, const Schema
         if (std::string_view key = entry.key(); key.starts_with(kDeleteFromPrimitiveList))
             TRY_VOID(apply_deletions(target, key.substr(kDeleteFromPrimitiveList.size()),
                                      entry.value(), path));
+    std::unordered_set<std::string_view> erased;
+    for (const auto& entry : patch)
+        if (!is_directive(entry.key()) && entry.value().is_null()) erased.insert(entry.key());
+    erase_members(target, erased);
     for (auto& entry : patch)
-        if (!is_directive(entry.key()))
+        if (!is_directive(entry.key()) && !entry.value().is_null())
             TRY_VOID(merge_member(target, entry.key(), std::move(entry.value()), schema, path));
     return {};
 }

@@ -10,6 +10,8 @@ namespace muster::manifest {
 
 namespace {
 
+constexpr std::size_t kBytesBetweenMarks = 64;
+
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none
@@ -58,16 +60,29 @@ std::optional<unsigned> hex4(std::string_view text) {
 }  // namespace
 
 LineIndex::LineIndex(std::string_view text) : text_(text), starts_{0} {
-    for (std::size_t i = 0; i < text.size(); ++i)
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (i % kBytesBetweenMarks == 0) marks_.push_back(characters);
+        if (!is_continuation(text[i])) ++characters;
         if (text[i] == '\n') starts_.push_back(i + 1);
+    }
+    marks_.push_back(characters);
+}
+
+std::size_t LineIndex::characters_before(std::size_t offset) const {
+    const std::size_t mark = std::min(offset / kBytesBetweenMarks, marks_.size() - 1);
+    const std::size_t from = mark * kBytesBetweenMarks;
+    if (from >= offset) return marks_[mark];
+    return marks_[mark] +
+           static_cast<std::size_t>(std::ranges::count_if(
+               text_.substr(from, offset - from), [](char c) { return !is_continuation(c); }));
 }
 
 Place LineIndex::at(std::size_t offset) const {
     offset = std::min(offset, text_.size());
     auto line = std::ranges::upper_bound(starts_, offset) - starts_.begin();
     std::size_t start = starts_[static_cast<std::size_t>(line - 1)];
-    auto characters = std::ranges::count_if(text_.substr(start, offset - start),
-                                            [](char c) { return !is_continuation(c); });
+    const std::size_t characters = characters_before(offset) - characters_before(start);
     return {.line = static_cast<int>(line), .column = static_cast<int>(characters) + 1};
 }
 

@@ -10,7 +10,8 @@
 
 namespace muster::manifest {
 
-/// Turns byte offsets of a text into lines and columns.
+/// Turns byte offsets of a text into lines and columns; each in about the same time, however long
+/// the line is.
 class LineIndex {
   public:
     explicit LineIndex(std::string_view text);
@@ -20,8 +21,11 @@ class LineIndex {
     std::string_view line_at(std::size_t offset) const;
 
   private:
+    std::size_t characters_before(std::size_t offset) const;
+
     std::string_view text_;
     std::vector<std::size_t> starts_;
+    std::vector<std::size_t> marks_;  ///< how many characters begin before each mark
 };
 
 /// The first byte that no YAML text may have.

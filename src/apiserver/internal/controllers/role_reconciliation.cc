@@ -1,9 +1,12 @@
 #include "apiserver/internal/controllers/role_reconciliation.h"
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
+#include <limits>
+#include <set>
 #include <utility>
 
-#include "apiserver/authorization/policy_rule.h"
+#include "apiserver/authorization/rule_coverage.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "kube/values/equality.h"
@@ -34,7 +37,8 @@ void complete_list(const json::object& expected, std::string_view key, json::obj
 }
 
 void complete_rules(const json::object& expected, json::object& next) {
-    const PolicyRules missing = compacted(missing_rules(read_rules(next), read_rules(expected)));
+    const PolicyRules missing = compacted(missing_rules(read_rules(next), read_rules(expected),
+                                                        std::numeric_limits<std::size_t>::max()));
     if (missing.empty()) return;
     json::value& slot = next["rules"];
     if (!slot.is_array()) slot.emplace_array();
@@ -83,6 +87,7 @@ std::optional<json::array> aggregated_rules(const json::object& role,
     const json::object* aggregation = object_at(role, "aggregationRule");
     if (aggregation == nullptr) return std::nullopt;
     json::array rules;
+    std::set<std::string> seen;
     const json::array* selectors = array_at(*aggregation, "clusterRoleSelectors");
     if (selectors == nullptr) return rules;
     for (const kube::ObjectPtr& other : roles) {
@@ -95,8 +100,8 @@ std::optional<json::array> aggregated_rules(const json::object& role,
         const json::array* parts = array_at(candidate, "rules");
         if (!chosen || parts == nullptr) continue;
         for (const json::value& rule : *parts)
-            if (std::ranges::none_of(
-                    rules, [&](const json::value& one) { return kube::equal(one, rule); }))
+            if (rule.is_object() &&
+                seen.insert(json::serialize(write_rule(read_rule(rule.get_object())))).second)
                 rules.push_back(rule);
     }
     return rules;

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "apiserver/authorization/policy_rule.h"
+#include "apiserver/authorization/rule_coverage.h"
 #include "apiserver/internal/controllers/default_roles.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/access_types.h"
