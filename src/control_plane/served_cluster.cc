@@ -53,6 +53,16 @@ Result<std::unique_ptr<net::Listener>> listen_at(asio::any_io_executor executor,
                              listener.error().message(), where.address));
 }
 
+KubeAccess access_of(const ListenAddress& listen, std::string_view address,
+                     const Credentials& credentials) {
+    KubeAccess access{.server = listen.url(port_of(address)),
+                      .ca_pem = credentials.ca.certificate,
+                      .token = credentials.admin_token,
+                      .client = {}};
+    if (!listen.loopback()) access.client = credentials.admin;
+    return access;
+}
+
 }  // namespace
 
 /// In the order of construction.
@@ -64,6 +74,7 @@ struct ServedCluster::Parts {
           credentials(std::move(shown)),
           tls(std::move(context)),
           listener(std::move(listening)),
+          access(access_of(options.listen, listener->address(), credentials)),
           cluster(std::move(local)),
           webhooks(executor, clock,
                    [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
@@ -92,6 +103,7 @@ struct ServedCluster::Parts {
     const Credentials credentials;
     std::unique_ptr<net::TlsServerContext> tls;
     std::unique_ptr<net::Listener> listener;
+    const KubeAccess access;
     std::unique_ptr<LocalCluster> cluster;
     WebhookClient webhooks;
     std::optional<apiserver_http::HttpFront> front;
@@ -115,7 +127,8 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
                                               .client_ca_pem = credentials.ca.certificate}));
     TRY(auto listener, listen_at(executor, options.listen));
     const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
-    TRY(auto store, store::open_sqlite_store((home.path() / "store.db").string(), {}, executor));
+    TRY(auto store, store::open_sqlite_store((home.path() / "store.db").string(),
+                                             {.has_room = options.has_room}, executor));
     runtime::NodeOptions node =
         node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
     node.pods_outlive = true;
@@ -137,23 +150,17 @@ ServedCluster::ServedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 
 ServedCluster::~ServedCluster() = default;
 
-Task<Result<KubeAccess>> ServedCluster::start() {
+const KubeAccess& ServedCluster::access() const { return parts_->access; }
+
+Task<Result<void>> ServedCluster::start() {
     CO_TRY_VOID(co_await parts_->cluster->start());
-    const std::string address = parts_->listener->address();
     auto inside = parts_->cluster->listen_for_pods();
     if (!inside)
         log::warning("pods can't reach this server", {{"error", inside.error().message()}});
     else if (*inside)
         parts_->server_for_pods.serve(*std::move(inside), parts_->tls.get());
     parts_->server.serve(std::move(parts_->listener), parts_->tls.get());
-    const ListenAddress& listen = parts_->options.listen;
-    const Credentials& credentials = parts_->credentials;
-    KubeAccess access{.server = listen.url(port_of(address)),
-                      .ca_pem = credentials.ca.certificate,
-                      .token = credentials.admin_token,
-                      .client = {}};
-    if (!listen.loopback()) access.client = credentials.admin;
-    co_return access;
+    co_return Result<void>();
 }
 
 Task<void> ServedCluster::stop_serving() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct ServedClusterOptions {
     apiserver_http::RequestLimits limits;
     AuditLog* audit = nullptr;  ///< may be null; outlives the cluster
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
-    std::string cluster_domain;  ///< empty if none is set
+    std::string cluster_domain;           ///< empty where none is set
+    std::function<bool()> has_room = {};  ///< whether the disk has room for something new
 };
 
 /// A LocalCluster that clients reach over HTTPS, with its state in a directory. Its pods outlive it
@@ -41,8 +43,12 @@ class ServedCluster {
 
     ~ServedCluster();
 
-    /// Returns once clients are served, with how clients on this machine reach it.
-    Task<Result<KubeAccess>> start();
+    /// How this machine's clients reach it once it has started.
+    const KubeAccess& access() const;
+
+    /// Returns once clients are served. Pods that outlived the last one are taken over by then; who
+    /// sees this fail leaves them alone, as stop_cluster() would end them.
+    Task<Result<void>> start();
     Task<void> stop_serving();
     /// Ends the pods. To be called after stop_serving().
     Task<void> stop_cluster();

@@ -28,6 +28,7 @@ class SqliteStore final : public TableStore {
           executor_(std::move(executor)),
           ended_(executor_),
           path_(file.writer->path()),
+          has_room_(options.has_room),
           lock_(std::move(lock)),
           committed_(file.content.revision),
           begun_(committed_),
@@ -43,7 +44,11 @@ class SqliteStore final : public TableStore {
 
     Revision revision() const override { return committed_; }
 
-    std::optional<Error> failure() const override { return failure_; }
+    std::optional<Error> failure() const override {
+        if (failure_) return failure_;
+        if (full_ && looks_full()) return no_room();
+        return std::nullopt;
+    }
 
     Task<void> settled() override {
         if (!pending_.empty()) (void)co_await answer_of(pending_.back(), nullptr);
@@ -102,7 +107,16 @@ class SqliteStore final : public TableStore {
         return {};
     }
 
-    /// Including queued writes: the state on which the next write of the key builds.
+    Error no_room() const {
+        return file_error(path_, "keeping something new", "the disk is nearly full",
+                          "free some space there; what is there can still be changed and deleted");
+    }
+    bool looks_full() const {
+        full_ = has_room_ != nullptr && !has_room_();
+        return full_;
+    }
+
+    /// With what is queued; what the next write of the key builds on.
     ObjectState newest(const StoreKey& key) const {
         auto queued = queued_.find(key);
         return queued == queued_.end() ? objects().find(key) : queued->second;
@@ -110,6 +124,7 @@ class SqliteStore final : public TableStore {
 
     Task<Outcome> commit(Write write) override {
         CO_TRY_VOID(check_running());
+        if (!write.expected && looks_full()) co_return no_room();
         ObjectState before = newest(write.key);
         if (Result<void> allowed = check(write, before); !allowed)
             co_return co_await lose(std::move(write.key), std::move(allowed.error()));
@@ -211,6 +226,8 @@ class SqliteStore final : public TableStore {
     asio::any_io_executor executor_;
     Signal ended_;
     std::string path_;
+    std::function<bool()> has_room_;
+    mutable bool full_ = false;  ///< when somebody looked last
     std::optional<FileLock> lock_;
     Revision committed_;
     Revision begun_;  ///< the newest revision that was assigned

@@ -67,6 +67,27 @@ class SqliteStoreTest : public StoreFileTest {
     std::unique_ptr<Connection> connection_;
 };
 
+TEST_F(SqliteStoreTest, WithoutRoomNothingNewIsTakenAndWhatIsThereIsChangedAndRemoved) {
+    bool room = true;
+    options_.has_room = [&] { return room; };
+    open();
+    ASSERT_TRUE(create("a", "1"));
+    ASSERT_TRUE(create("b", "1"));
+    room = false;
+    const Result<StoredObject> refused = create("c", "1");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kUnavailable);
+    EXPECT_THAT(refused.error().message(), HasSubstr("the disk is nearly full"));
+    EXPECT_THAT(store_->failure()->message(), HasSubstr("keeping something new"));
+    EXPECT_TRUE(update("a", "2"));
+    EXPECT_TRUE(remove("b"));
+    room = true;
+    EXPECT_FALSE(store_->failure());
+    EXPECT_TRUE(create("c", "1"));
+    open_again();
+    EXPECT_EQ(objects(), "a=2@3 c=1@5");
+}
+
 TEST_F(SqliteStoreTest, EverythingIsThereAfterAStop) {
     open();
     ASSERT_TRUE(create("a", "1"));

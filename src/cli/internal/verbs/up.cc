@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
@@ -21,6 +22,7 @@
 #include "control_plane/kubeconfig.h"
 #include "control_plane/listen_address.h"
 #include "control_plane/served_cluster.h"
+#include "control_plane/space_reserve.h"
 #include "control_plane/state_home.h"
 #include "manifest/read_files.h"
 
@@ -58,8 +60,9 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
                              the same for writes (default: 200)
   -v, --verbose              muster's own log too; twice for more
 
-Pods keep running when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes
-them over: what ended meanwhile is reported, and logs have no gap. 'muster down' and Ctrl-C end them.
+Pods go on when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes them
+over: what ended meanwhile is told, and logs have no gap. 'muster down' and Ctrl-C end them. A start that
+fails leaves them as they are.
 
 Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start.
 
@@ -77,36 +80,65 @@ std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
     return failed ? file : real;
 }
 
-/// Writes the kubeconfigs, and returns what the user has to know.
-Result<std::string> introduce(const UpOptions& options, const control_plane::Caller& caller,
-                              const control_plane::StateHome& home,
-                              const control_plane::KubeAccess& access) {
-    const std::filesystem::path own = home.path() / "kubeconfig";
-    TRY(const std::string text, control_plane::merge_kubeconfig("", access));
-    TRY_VOID(control_plane::write_private_file(own, text));
-    std::string said = fmt::format("muster is up at {}\n", access.server);
-    if (!options.merge_kubeconfig) {
-        said += fmt::format("  export KUBECONFIG={}\n", shell_word(own.string()));
+/// Where clients look, and what a person has to know. All of it that can fail for a reason of the
+/// person's is found out before pods are taken over.
+class Introduction {
+  public:
+    static Result<Introduction> prepare(const UpOptions& options,
+                                        const control_plane::Caller& caller,
+                                        const control_plane::StateHome& home,
+                                        const control_plane::KubeAccess& access) {
+        Introduction made;
+        made.own_ = home.path() / "kubeconfig";
+        made.server_ = access.server;
+        TRY(made.own_text_, control_plane::merge_kubeconfig("", access));
+        if (options.merge_kubeconfig) {
+            made.theirs_ = default_kubeconfig(caller);
+            TRY(made.merged_, merged(made.theirs_, access));
+        }
+        return made;
+    }
+
+    /// What to say.
+    Result<std::string> write() const {
+        TRY_VOID(control_plane::write_private_file(own_, own_text_));
+        std::string said = fmt::format("muster is up at {}\n", server_);
+        if (theirs_.empty()) {
+            said += fmt::format("  export KUBECONFIG={}\n", shell_word(own_.string()));
+            return said;
+        }
+        TRY_VOID(control_plane::write_private_file(theirs_, merged_));
+        said += fmt::format("  {} has the context muster now\n", theirs_.string());
         return said;
     }
-    const std::filesystem::path theirs = default_kubeconfig(caller);
-    std::error_code missing;
-    std::string existing;
-    if (std::filesystem::exists(theirs, missing)) {
-        Result<std::string> before = manifest::read_file(theirs.string());
-        if (!before) return Error(before.error()).prefix(theirs.string());
-        existing = *std::move(before);
+
+  private:
+    static Result<std::string> merged(const std::filesystem::path& theirs,
+                                      const control_plane::KubeAccess& access) {
+        std::error_code missing;
+        std::string existing;
+        if (std::filesystem::exists(theirs, missing)) {
+            Result<std::string> before = manifest::read_file(theirs.string());
+            if (!before) return Error(before.error()).prefix(theirs.string());
+            existing = *std::move(before);
+        }
+        const std::filesystem::path directory = theirs.parent_path();
+        if (std::filesystem::exists(directory, missing) && ::access(directory.c_str(), W_OK) < 0)
+            return system_error(
+                fmt::format("--merge-kubeconfig can't write to {}", directory.string()), errno);
+        Result<std::string> made = control_plane::merge_kubeconfig(existing, access);
+        if (!made)
+            made.error().prefix(fmt::format(
+                "--merge-kubeconfig can't add to {}, which was left as it is", theirs.string()));
+        return made;
     }
-    Result<std::string> merged = control_plane::merge_kubeconfig(existing, access);
-    if (!merged) {
-        merged.error().prefix(fmt::format(
-            "--merge-kubeconfig can't add to {}, which was left as it is", theirs.string()));
-        return merged.error();
-    }
-    TRY_VOID(control_plane::write_private_file(theirs, *merged));
-    said += fmt::format("  {} has the context muster now\n", theirs.string());
-    return said;
-}
+
+    std::filesystem::path own_;
+    std::string own_text_;
+    std::filesystem::path theirs_;  ///< empty: none
+    std::string merged_;
+    std::string server_;
+};
 
 /// Reports the result: on the terminal, or to the parent of a background process.
 class Announcement {
@@ -144,6 +176,7 @@ struct Ground {
     std::string cluster_domain;
     std::unique_ptr<control_plane::AuditLog> audit;  ///< null: none
     control_plane::StateHome home;
+    control_plane::SpaceReserve reserve;  ///< looked at before anything is written
 };
 
 Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller& caller) {
@@ -159,7 +192,8 @@ Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller
     }
     TRY(auto home,
         control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller)));
-    return Ground{*std::move(domain), std::move(audit), std::move(home)};
+    control_plane::SpaceReserve reserve(home.path());
+    return Ground{*std::move(domain), std::move(audit), std::move(home), std::move(reserve)};
 }
 
 /// One `muster up`, from its start to its end.
@@ -173,8 +207,11 @@ struct DaemonContext {
 };
 
 Task<Result<std::string>> start(DaemonContext& daemon) {
-    CO_TRY(const control_plane::KubeAccess access, co_await daemon.cluster.start());
-    CO_TRY(std::string said, introduce(daemon.options, daemon.caller, daemon.home, access));
+    const control_plane::KubeAccess& access = daemon.cluster.access();
+    CO_TRY(const Introduction introduction,
+           Introduction::prepare(daemon.options, daemon.caller, daemon.home, access));
+    CO_TRY_VOID(co_await daemon.cluster.start());
+    CO_TRY(std::string said, introduction.write());
     CO_TRY_VOID(daemon.home.announce({.pid = ::getpid(), .address = access.server}));
     co_return said;
 }
@@ -182,7 +219,8 @@ Task<Result<std::string>> start(DaemonContext& daemon) {
 Task<int> serve(DaemonContext& daemon) {
     const Result<std::string> started = co_await start(daemon);
     int status = 0;
-    bool leaves_pods = false;
+    // Those that outlived the last one are not ours to end before we are there for them.
+    bool leaves_pods = true;
     if (started) {
         daemon.announcement.ready(*started);
         leaves_pods = co_await daemon.signals.async_wait(asio::use_awaitable) == SIGTERM;
@@ -194,10 +232,10 @@ Task<int> serve(DaemonContext& daemon) {
     // is on disk.
     if (leaves_pods) {
         std::fflush(nullptr);
-        ::_exit(0);
+        ::_exit(status);
     }
     co_await daemon.cluster.stop_cluster();
-    co_return status;
+    co_return 0;
 }
 
 int up(const UpOptions& options) {
@@ -216,14 +254,15 @@ int up(const UpOptions& options) {
     RealClock clock;
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
-    auto cluster = control_plane::ServedCluster::create(context.get_executor(), clock, rng,
-                                                        ground->home, caller,
-                                                        {.listen = options.listen,
-                                                         .sandbox = options.sandbox,
-                                                         .limits = options.limits,
-                                                         .audit = ground->audit.get(),
-                                                         .audit_level = options.audit_level,
-                                                         .cluster_domain = ground->cluster_domain});
+    auto cluster = control_plane::ServedCluster::create(
+        context.get_executor(), clock, rng, ground->home, caller,
+        {.listen = options.listen,
+         .sandbox = options.sandbox,
+         .limits = options.limits,
+         .audit = ground->audit.get(),
+         .audit_level = options.audit_level,
+         .cluster_domain = ground->cluster_domain,
+         .has_room = [&] { return ground->reserve.has_room(); }});
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
