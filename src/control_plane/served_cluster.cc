@@ -31,11 +31,24 @@ std::uint16_t port_of(std::string_view address) {
     return parse_number<std::uint16_t>(address.substr(address.rfind(':') + 1)).value_or(0);
 }
 
-/// The metrics of this process, its sockets and its audit log, if there is one.
+/// Nobody is answered while the loop is held.
+std::vector<prometheus::MetricFamily> loop_metrics(const LoopWatch& loop) {
+    using apiserver_http::family;
+    using Seconds = std::chrono::duration<double>;
+    return {family("muster_event_loop_longest_hold_seconds",
+                   "The longest that one turn of the event loop has computed, in seconds.",
+                   prometheus::MetricType::Gauge, Seconds(loop.longest()).count()),
+            family("muster_event_loop_long_holds_total",
+                   "How many turns of the event loop computed for longer than 50 ms.",
+                   prometheus::MetricType::Counter, static_cast<double>(loop.too_long()))};
+}
+
+/// What /metrics says of this process, its sockets and its audit log, if there is one.
 std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
-                                                    const AuditLog* audit) {
-    return std::make_shared<apiserver_http::CollectedNow>([&server, audit] {
+                                                    const AuditLog* audit, const LoopWatch* loop) {
+    return std::make_shared<apiserver_http::CollectedNow>([&server, audit, loop] {
         std::vector<prometheus::MetricFamily> all = process_metrics();
+        if (loop != nullptr) std::ranges::move(loop_metrics(*loop), std::back_inserter(all));
         if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
         all.push_back(apiserver_http::family(
             "muster_http_connections", "Open connections of clients.",
@@ -86,7 +99,7 @@ struct ServedCluster::Parts {
           }) {
         cluster->api().connect_webhooks(webhooks);
         apiserver_http::FrontOptions with_metrics = front_options();
-        with_metrics.metrics = {metrics_of(server, options.audit)};
+        with_metrics.metrics = {metrics_of(server, options.audit, options.loop)};
         front.emplace(cluster->api(),
                       apiserver::AccessOptions{.admin_token = credentials.admin_token,
                                                .demand_certificate = !options.listen.loopback()},

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
+#include "base/time/loop_watch.h"
 #include "control_plane/audit_log.h"
 #include "control_plane/caller.h"
 #include "control_plane/kubeconfig.h"
@@ -28,6 +29,7 @@ struct ServedClusterOptions {
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
     std::string cluster_domain;           ///< empty where none is set
     std::function<bool()> has_room = {};  ///< whether the disk has room for something new
+    const LoopWatch* loop = nullptr;  ///< of the loop that it runs on, for its metrics; null: none
 };
 
 /// A LocalCluster that clients reach over HTTPS, with its state in a directory. Its pods outlive it

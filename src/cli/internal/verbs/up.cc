@@ -9,6 +9,7 @@
 
 #include "base/async/run_to_end.h"
 #include "base/log.h"
+#include "base/time/loop_watch.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_places.h"
@@ -253,6 +254,7 @@ int up(const UpOptions& options) {
     Rng rng = Rng::from_system();
     RealClock clock;
     asio::io_context context(1);
+    LoopWatch loop;
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     auto cluster = control_plane::ServedCluster::create(
         context.get_executor(), clock, rng, ground->home, caller,
@@ -262,11 +264,18 @@ int up(const UpOptions& options) {
          .audit = ground->audit.get(),
          .audit_level = options.audit_level,
          .cluster_domain = ground->cluster_domain,
-         .has_room = [&] { return ground->reserve.has_room(); }});
+         .has_room = [&] { return ground->reserve.has_room(); },
+         .loop = &loop});
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
     DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
-    return run_to_end(context, serve(daemon));
+    int status = 1;
+    asio::co_spawn(context, serve(daemon), [&](std::exception_ptr thrown, int result) {
+        if (thrown) std::rethrow_exception(thrown);
+        status = result;
+    });
+    loop.run(context);
+    return status;
 }
 
 std::optional<std::string> read_audit_level(const std::string& text,
