@@ -104,16 +104,24 @@ Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
             owner.begin_store(begin->world);
             wake();
         } else if (auto* world = std::get_if<StartWorkers>(&next)) {
-            tasks.spawn("start workers", start(std::move(world->world)));
+            tasks.spawn_essential("start workers", start(std::move(world->world)));
             wake();
         } else if (auto* what = std::get_if<StopWorkers>(&next)) {
             // At the end of the job the owner logs more.
             (here.knows_the_end() ? log::info : log::warning)(
                 fmt::format("workers stop: {}", what->why), {{"node", options.name}});
-            tasks.spawn("stop workers", stop(std::move(*what)));
+            tasks.spawn_essential("stop workers", stop(std::move(*what)));
             wake();
         } else if (auto* order = std::get_if<CheckNode>(&next)) {
-            tasks.spawn("check the node", check(std::move(order->check)));
+            const job_protocol::CheckResult nothing{.epoch = order->check.epoch,
+                                                    .round = order->check.round};
+            tasks.spawn("check the node", check(std::move(order->check)),
+                        [this, nothing](const std::string& what) {
+                            job_protocol::CheckResult failed = nothing;
+                            failed.trouble = what;
+                            here.checked(std::move(failed));
+                            wake();
+                        });
         } else if (auto* end = std::get_if<AgentEnd>(&next)) {
             co_return std::move(*end);
         } else {
@@ -273,12 +281,12 @@ Task<void> Agent::State::watch_master() {
 }
 
 Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
-    tasks.spawn("follow the master", follow());
-    tasks.spawn("tell the master", tell());
-    tasks.spawn("watch workers", watch_ends());
-    tasks.spawn("watch steps", watch_steps());
-    tasks.spawn("watch the master", watch_master());
-    tasks.spawn("watch the time", alarm.run());
+    tasks.spawn_essential("follow the master", follow());
+    tasks.spawn_essential("tell the master", tell());
+    tasks.spawn_essential("watch workers", watch_ends());
+    tasks.spawn_essential("watch steps", watch_steps());
+    tasks.spawn_essential("watch the master", watch_master());
+    tasks.spawn_essential("watch the time", alarm.run());
     end = co_await act(tasks);
     if (end.kind != AgentEnd::Kind::kLeft || !open) co_return;
     // Otherwise the master would find out by itself and charge it.

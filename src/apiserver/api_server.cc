@@ -10,7 +10,9 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/requests/router.h"
+#include "base/async/cancellation.h"
 #include "base/check.h"
+#include "base/unexpected.h"
 
 namespace muster::apiserver {
 
@@ -102,18 +104,19 @@ void ApiServer::Impl::on_change(const store::StoreChange& change) {
         if (change.object != nullptr) {
             const json::object& crd = change.object->get_object();
             // Parsing a large schema takes longer than the rest of a write to its status.
-            if (before == nullptr) {
-                serve_definition(crd);
-            } else if (!declares_the_same(crd, before->get_object())) {
-                state.read_definition.uid.clear();  // the parsed schemas may be of an older state
-                serve_definition(crd);
+            const bool is_new = before == nullptr;
+            if (is_new || !declares_the_same(crd, before->get_object())) {
+                // The parsed schemas may be of an older state.
+                if (!is_new) state.read_definition.uid.clear();
+                contained("serving a definition", [&] { serve_definition(crd); });
             }
         } else {
             state.registry.remove(change.key.name);
             state.cache.end_watches(change.key.name);
         }
     }
-    for (const auto& controller : controllers) controller->observe(change, before);
+    for (const auto& controller : controllers)
+        contained("a controller that observes", [&] { controller->observe(change, before); });
 }
 
 ApiServer::ApiServer(asio::any_io_executor executor, Clock& clock, Rng& rng,
@@ -146,33 +149,57 @@ Task<void> ApiServer::stop() {
     co_await impl_->state.store->stop();
 }
 
+namespace {
+
+/// Called in a catch block: callers within the process get an error, as the clients of a server do.
+/// A cancellation is passed on.
+Error failure_of_request() {
+    if (is_cancellation(std::current_exception())) throw;
+    return {Code::kInternal,
+            report_unexpected("a request within the process", std::current_exception())};
+}
+
+}  // namespace
+
 Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
-    StatusResult<Target> target = route(impl_->state.registry, request.path);
-    if (!target) co_return to_response(target.error(), nullptr, {});
-    const Target named = *target;
-    const bool items_apart = request.items_apart;
-    StatusResult<Reply> answer =
-        co_await impl_->verbs.call(std::move(*target), std::move(request), Requester());
-    if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
-    co_return to_response(*std::move(answer), items_apart);
+    try {
+        StatusResult<Target> target = route(impl_->state.registry, request.path);
+        if (!target) co_return to_response(target.error(), nullptr, {});
+        const Target named = *target;
+        const bool items_apart = request.items_apart;
+        StatusResult<Reply> answer =
+            co_await impl_->verbs.call(std::move(*target), std::move(request), Requester());
+        if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
+        co_return to_response(*std::move(answer), items_apart);
+    } catch (...) {
+        co_return failure_of_request();
+    }
 }
 
 Task<Result<std::unique_ptr<kube::WatchStream>>> ApiServer::watch(kube::Request request) {
-    StatusResult<Target> target = route(impl_->state.registry, request.path);
-    if (!target) co_return target.error().error;
-    StatusResult<std::unique_ptr<Watcher>> watcher =
-        co_await impl_->verbs.watch(std::move(*target), std::move(request));
-    if (!watcher) co_return watcher.error().error;
-    co_return std::move(*watcher);
+    try {
+        StatusResult<Target> target = route(impl_->state.registry, request.path);
+        if (!target) co_return target.error().error;
+        StatusResult<std::unique_ptr<Watcher>> watcher =
+            co_await impl_->verbs.watch(std::move(*target), std::move(request));
+        if (!watcher) co_return watcher.error().error;
+        co_return std::move(*watcher);
+    } catch (...) {
+        co_return failure_of_request();
+    }
 }
 
 Task<Result<std::unique_ptr<kube::TextStream>>> ApiServer::stream_text(kube::Request request) {
-    StatusResult<Target> target = route(impl_->state.registry, request.path);
-    if (!target) co_return target.error().error;
-    StatusResult<std::unique_ptr<kube::TextStream>> stream =
-        co_await impl_->verbs.log(std::move(*target), std::move(request));
-    if (!stream) co_return stream.error().error;
-    co_return std::move(*stream);
+    try {
+        StatusResult<Target> target = route(impl_->state.registry, request.path);
+        if (!target) co_return target.error().error;
+        StatusResult<std::unique_ptr<kube::TextStream>> stream =
+            co_await impl_->verbs.log(std::move(*target), std::move(request));
+        if (!stream) co_return stream.error().error;
+        co_return std::move(*stream);
+    } catch (...) {
+        co_return failure_of_request();
+    }
 }
 
 }  // namespace muster::apiserver

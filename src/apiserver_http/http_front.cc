@@ -1,5 +1,7 @@
 #include "apiserver_http/http_front.h"
 
+#include <fmt/format.h>
+
 #include "apiserver/authorization/reviews.h"
 #include "apiserver/request_handler.h"
 #include "apiserver/requests/json_body.h"
@@ -18,6 +20,8 @@
 #include "apiserver_http/internal/wire/url.h"
 #include "apiserver_http/internal/wire/yaml_body.h"
 #include "apiserver_http/metric_family.h"
+#include "base/async/cancellation.h"
+#include "base/unexpected.h"
 #include "kube/transport/transport_names.h"
 #include "kube/values/time.h"
 #include "store/json_text.h"
@@ -91,17 +95,24 @@ apiserver::StatusResult<void> HttpFront::Impl::serve_review(Incoming& incoming,
         kube::format_time(handler.clock().wall_now());
     net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, asked.warnings);
-    std::string text;
-    store::append_json(text, answer);
-    incoming.respond(201, std::move(headers), std::move(text));
+    incoming.respond(201, std::move(headers), json::value(std::move(answer)));
     return {};
 }
 
 Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
     RequestAccounts::Entry entry(accounts, exchange);
     Incoming incoming{exchange, entry, yaml};
-    const apiserver::StatusResult<void> served = co_await answer(incoming);
-    if (!served) incoming.refuse(served.error());
+    apiserver::StatusResult<void> served;
+    try {
+        served = co_await answer(incoming);
+    } catch (...) {
+        if (is_cancellation(std::current_exception())) throw;
+        served = apiserver::internal_error(report_unexpected(
+            fmt::format("{} {}", exchange.request().method, exchange.request().path()),
+            std::current_exception()));
+    }
+    // An answer that was begun is cut off, so that no client takes it for a complete one.
+    if (!served && exchange.may_respond()) incoming.refuse(served.error());
 }
 
 Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) {
@@ -239,9 +250,13 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
     incoming.record().response_text = reply.object;
     net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, reply.warnings);
-    incoming.respond(
-        reply.status, std::move(headers),
-        present(*def, reply, incoming.accepted.form, *row_object, handler.clock().wall_now()));
+    const WallTime now = handler.clock().wall_now();
+    if (incoming.accepted.yaml)
+        incoming.respond(reply.status, std::move(headers),
+                         present_value(*def, reply, incoming.accepted.form, *row_object, now));
+    else
+        incoming.respond_json(reply.status, std::move(headers),
+                              present(*def, reply, incoming.accepted.form, *row_object, now));
     co_return apiserver::StatusResult<void>();
 }
 

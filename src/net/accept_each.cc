@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/unexpected.h"
 
 namespace muster::net {
 
@@ -24,7 +25,8 @@ Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
             continue;
         }
         failing = false;
-        take(*std::move(stream));
+        // If one connection can't be taken, others still can.
+        contained(what, [&] { take(*std::move(stream)); });
         if (taken % kAtOnce == 0) co_await asio::post(executor, asio::use_awaitable);
     }
 }

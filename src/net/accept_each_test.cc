@@ -65,6 +65,19 @@ TEST_F(AcceptEach, GoesOnWhenThereIsRoomAgainAndEndsWithTheListener) {
     await(tasks.join());
 }
 
+TEST_F(AcceptEach, ContinuesAfterAConnectionThatCantBeTaken) {
+    ScriptedListener listener(context.get_executor(), std::deque<std::optional<Code>>(3));
+    TaskGroup tasks(context.get_executor());
+    int taken = 0;
+    tasks.spawn_essential(
+        "accept", accept_each(listener, clock, "connections", [&](std::unique_ptr<ByteStream>) {
+            if (++taken == 2) throw std::bad_alloc();
+        }));
+    run_until([&] { return taken == 3; });
+    listener.close();
+    await(tasks.join());
+}
+
 // A client that always has another connection ready delays no one else.
 TEST_F(AcceptEach, LetsOthersRunAfterAFewConnections) {
     ScriptedListener listener(context.get_executor(), std::deque<std::optional<Code>>(100));

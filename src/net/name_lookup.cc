@@ -35,7 +35,9 @@ Task<Result<std::vector<std::string>>> NameLookup::addresses(std::string host) {
     std::shared_ptr<Question>& open = open_[host];
     if (!open) {
         open = std::make_shared<Question>(tasks_.executor(), host);
-        tasks_.spawn("name lookup", ask(open));
+        tasks_.spawn("name lookup", ask(open), [this, open](const std::string& what) {
+            settle(*open, Error(Code::kInternal, what));
+        });
     }
     // Waited for separately from the question itself, so that each waiting task can be cancelled.
     const std::shared_ptr<Question> question = open;
@@ -49,18 +51,22 @@ Task<void> NameLookup::ask(std::shared_ptr<Question> question) {
     const tcp::resolver::results_type found =
         co_await resolver.async_resolve(question->host, "", tcp::resolver::flags(),
                                         asio::redirect_error(asio::use_awaitable, failed));
-    if (question->answer) co_return;  // given up by stop()
     std::vector<std::string> addresses;
     for (const auto& entry : found) addresses.push_back(entry.endpoint().address().to_string());
     if (failed || addresses.empty())
-        question->answer =
-            Error(Code::kUnavailable,
-                  fmt::format("the name {} can't be found: {}", question->host,
-                              failed ? failed.message() : std::string("it has no address")));
+        settle(*question,
+               Error(Code::kUnavailable,
+                     fmt::format("the name {} can't be found: {}", question->host,
+                                 failed ? failed.message() : std::string("it has no address"))));
     else
-        question->answer = std::move(addresses);
-    open_.erase(question->host);
-    question->answered.notify_all();
+        settle(*question, std::move(addresses));
+}
+
+void NameLookup::settle(Question& question, Result<std::vector<std::string>> answer) {
+    if (question.answer) return;  // given up by stop()
+    question.answer = std::move(answer);
+    open_.erase(question.host);
+    question.answered.notify_all();
 }
 
 Task<void> NameLookup::stop() {

@@ -31,6 +31,7 @@ class NameLookup {
     struct Question;
 
     Task<void> ask(std::shared_ptr<Question> question);
+    void settle(Question& question, Result<std::vector<std::string>> answer);
 
     std::map<std::string, std::shared_ptr<Question>> open_;
     TaskGroup tasks_;

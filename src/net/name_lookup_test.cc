@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include "base/async/task_fault.h"
 #include "base/test_loop.h"
 
 namespace muster::net {
@@ -35,6 +36,14 @@ TEST_F(NameLookupTest, WhatCantBeANameIsNotFound) {
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().code(), Code::kUnavailable);
     EXPECT_THAT(found.error().message(), HasSubstr("xxx"));
+}
+
+TEST_F(NameLookupTest, WhoWaitsIsToldOfAFaultOfOurs) {
+    const TaskFault fault("name lookup");
+    const auto found = await(names_.addresses("127.1"));
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code(), Code::kInternal);
+    EXPECT_EQ(fault.hits(), 1u);
 }
 
 TEST_F(NameLookupTest, AStopEndsWhatWaits) {

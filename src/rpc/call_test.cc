@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/async/task_fault.h"
 #include "base/time/time_limit.h"
 #include "rpc/internal/admission.h"
 #include "rpc/internal/frames.h"
@@ -79,6 +80,40 @@ TEST_F(RpcCalls, GetTheirAnswers) {
     EXPECT_EQ(outcome(await(client.call("subtract", "3", 1s))),
               "Unsupported: this server has no subtract");
     EXPECT_EQ(servers[0]->connections(), 1u);
+}
+
+Task<Result<std::string>> never_begun() { throw std::runtime_error("a handler's fault"); }
+
+TEST_F(RpcCalls, WhatAHandlerThrowsIsTheAnswerToItsCallAlone) {
+    Server& server = adding_server();
+    server.on_call("at once", [](PeerPtr, std::string) { return never_begun(); });
+    server.on_call("before", [](PeerPtr, std::string) -> Task<Result<std::string>> {
+        throw std::runtime_error("a handler's fault");
+    });
+    serve(server);
+    Client& client = make_client();
+    for (const char* method : {"add", "at once", "before"})  // "x" is not a number to add
+        EXPECT_THAT(outcome(await(client.call(method, "x", 1s))),
+                    HasSubstr("an internal error; the log has it under the id "))
+            << method;
+    EXPECT_EQ(outcome(await(client.call("add", "2", 1s))), "2");
+    EXPECT_EQ(connects, 1) << "the connection stays";
+}
+
+TEST_F(RpcCalls, AConnectionWhoseTaskFailsEndsAndTheNextOneServes) {
+    serve(adding_server());
+    for (const char* task : {"rpc connection", "rpc writer"}) {
+        Client* client = nullptr;
+        {
+            const TaskFault fault(task);
+            client = &make_client();
+            advance(10ms);
+            EXPECT_GT(fault.hits(), 0u) << task;
+        }
+        EXPECT_THAT(outcome(await(client->call("add", "0", 60s))), testing::Not(HasSubstr(":")))
+            << task;
+    }
+    EXPECT_EQ(servers[0]->connections(), 2u);
 }
 
 TEST_F(RpcCalls, WaitForAConnection) {

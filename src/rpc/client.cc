@@ -214,7 +214,7 @@ Task<Result<std::optional<Frame>>> Client::State::first_frame(std::shared_ptr<Wi
 
 Task<void> Client::State::converse(std::shared_ptr<Wire> wire, TaskGroup& group,
                                    std::optional<Session>& here, std::optional<Error>& why) {
-    group.spawn("rpc writer", write(wire));
+    group.spawn("rpc writer", write(wire), [wire](const std::string&) { wire->close(); });
     CHECK(wire->queue(hello_frame({.token = options.token,
                                    .client = options.name,
                                    .about = options.about,
@@ -423,8 +423,8 @@ Client::Client(Connect connect, Clock& clock, Rng& rng, TaskGroup& tasks, Option
 Client::~Client() = default;
 
 void Client::start() {
-    state_->tasks.spawn("rpc client", state_->run());
-    state_->tasks.spawn("rpc deadlines", state_->watch_deadlines());
+    state_->tasks.spawn_essential("rpc client", state_->run());
+    state_->tasks.spawn_essential("rpc deadlines", state_->watch_deadlines());
 }
 
 Task<Result<std::string>> Client::call(std::string method, std::string body, Duration time,

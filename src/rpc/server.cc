@@ -61,8 +61,12 @@ Task<void> Server::State::supervise(std::unique_ptr<ServerConnection> connection
     const auto place = connections.insert(connections.end(), std::move(connection));
     came.notify_all();
     if (serving.stopping) refusal.emplace(Code::kUnavailable, "this server is stopping");
+    struct Leave {
+        ~Leave() { all.erase(place); }
+        std::list<std::unique_ptr<ServerConnection>>& all;
+        std::list<std::unique_ptr<ServerConnection>>::iterator place;
+    } const leave{connections, place};
     co_await (*place)->run(refusal);
-    connections.erase(place);
 }
 
 /// One task for all: a timer for each connection would cost more than what it guards.
@@ -126,9 +130,9 @@ void Server::on_gone(GoneHandler handler) { state_->serving.gone = std::move(han
 
 void Server::serve(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls) {
     if (!std::exchange(state_->watching, true))
-        state_->background.spawn("rpc deadlines", state_->watch_deadlines());
+        state_->background.spawn_essential("rpc deadlines", state_->watch_deadlines());
     state_->listeners.push_back(std::move(listener));
-    state_->background.spawn(
+    state_->background.spawn_essential(
         "rpc accept",
         net::accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
                          [this, tls](std::unique_ptr<net::ByteStream> stream) {

@@ -22,6 +22,7 @@ class RpcStreams : public RpcFixture {
             return count(std::move(body), out);
         });
         server.on_note("note", [this](const PeerPtr& peer, std::string body) {
+            if (notes_throw) throw std::runtime_error("a handler's fault");
             notes.push_back(peer->about + ": " + body);
         });
         server.on_gone([this](const PeerPtr& peer, const Error& why) {
@@ -60,6 +61,7 @@ class RpcStreams : public RpcFixture {
     int sent = 0;
     int ended = 0;
     std::vector<std::string> notes;
+    bool notes_throw = false;
     std::vector<std::string> gone;
 };
 
@@ -78,6 +80,28 @@ TEST_F(RpcStreams, BringTheirItemsInOrderAndThenTheirEnd) {
     ASSERT_TRUE(unknown);
     reader = *std::move(unknown);
     EXPECT_EQ(next(), "Unsupported");
+}
+
+TEST_F(RpcStreams, WhatAHandlerThrowsEndsItsStreamAlone) {
+    Client& client = make_client();
+    open(client, "no number");
+    EXPECT_EQ(next(), "Internal");
+    open(client, "1");
+    EXPECT_EQ(next(), "1");
+    EXPECT_EQ(connects, 1);
+}
+
+TEST_F(RpcStreams, WhatIsThrownAtANoteEndsNothing) {
+    notes_throw = true;
+    Client& client = make_client();
+    open(client, "1");
+    EXPECT_TRUE(await(client.tell("note", "a")));
+    advance(10ms);
+    notes_throw = false;
+    EXPECT_TRUE(await(client.tell("note", "b")));
+    advance(10ms);
+    EXPECT_THAT(notes, ElementsAre("a test: b"));
+    EXPECT_EQ(connects, 1);
 }
 
 TEST_F(RpcStreams, AreNoFasterThanTheirReader) {

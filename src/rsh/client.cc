@@ -99,7 +99,7 @@ class Conversation {
 
     Task<Result<Outcome>> listen() {
         CO_TRY_VOID(co_await frames_.write(request_frame(options_.command)));
-        parts_.spawn("input of a remote command", send_input());
+        parts_.spawn_essential("input of a remote command", send_input());
         ServerProtocol protocol;
         for (;;) {
             CO_TRY(std::optional<Frame> frame, co_await frames_.read());

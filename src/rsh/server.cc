@@ -1,5 +1,6 @@
 #include "rsh/server.h"
 
+#include "base/async/then_stop.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/time/time_limit.h"
@@ -57,8 +58,7 @@ Task<void> run_command(asio::any_io_executor executor, Clock& clock, ServerOptio
                     std::move(greeted.protocol), *std::move(command));
     TaskGroup watch(executor);
     watch.spawn("a server that stops", end_with_server(session, stopping, stops));
-    co_await session.run();
-    co_await watch.stop();
+    co_await then_stop(session.run(), watch);
 }
 
 }  // namespace
@@ -78,15 +78,14 @@ Server::~Server() = default;
 
 void Server::start(std::unique_ptr<net::Listener> listener) {
     listener_ = std::move(listener);
-    accepting_.spawn("clients of the remote shell",
-                     net::accept_each(*listener_, clock_, "clients of the remote shell",
-                                      [this](std::unique_ptr<net::ByteStream> stream) {
-                                          // Clients that have not authenticated cost little, but
-                                          // their number must be limited.
-                                          if (greetings_.size() < options_.most_greeted)
-                                              greetings_.spawn("a client that comes",
-                                                               greet(std::move(stream)));
-                                      }));
+    // Clients that have not authenticated cost little, but their number must be limited.
+    auto take = [this](std::unique_ptr<net::ByteStream> stream) {
+        if (greetings_.size() < options_.most_greeted)
+            greetings_.spawn("a client that comes", greet(std::move(stream)));
+    };
+    accepting_.spawn_essential(
+        "clients of the remote shell",
+        net::accept_each(*listener_, clock_, "clients of the remote shell", std::move(take)));
 }
 
 Task<void> Server::greet(std::unique_ptr<net::ByteStream> stream) {

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "base/test_loop.h"
 #include "net/tcp.h"
@@ -141,6 +142,22 @@ class RshServer : public ::testing::Test, public RealLoop {
     fs::path directory_;
     std::string said_;
 };
+
+// The client that waits for the command is told, and the next one is served.
+TEST_F(RshServer, ASessionOfWhichAPartFailsEndsAlone) {
+    for (const char* task :
+         {"a client that comes", "a command", "input of a command", "output of a command",
+          "errors of a command", "the end of a command", "a client", "farewell to a client"}) {
+        RemoteRun failing;
+        {
+            const TaskFault fault(task);
+            spawn(failing, to_host(failing, "sleep 0.2"));
+            run_until([&] { return failing.status.has_value(); });
+            EXPECT_GT(fault.hits(), 0u) << task;
+        }
+        EXPECT_EQ(output_of("echo next"), "next\n") << task;
+    }
+}
 
 TEST_F(RshServer, ACommandRunsInTheDirectoryAndEnvironmentOfTheServer) {
     EXPECT_EQ(output_of("pwd; echo $COLOUR"), fs::current_path().string() + "\nblue\n");

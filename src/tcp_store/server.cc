@@ -139,7 +139,10 @@ void StoreServer::State::say(const Shared& connection) {
         return;
     }
     connection->writing = true;
-    tasks.spawn("store answers", write(connection));
+    tasks.spawn("store answers", write(connection), [this, connection](const std::string&) {
+        connection->writing = false;
+        end(*connection);
+    });
 }
 
 Task<void> StoreServer::State::write(Shared connection) {
@@ -168,7 +171,7 @@ StoreServer::~StoreServer() = default;
 
 void StoreServer::serve(std::unique_ptr<net::Listener> listener) {
     state_->listeners.push_back(std::move(listener));
-    state_->tasks.spawn(
+    state_->tasks.spawn_essential(
         "store accept",
         net::accept_each(
             *state_->listeners.back(), state_->clock, "connections to the store",

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/async/task_fault.h"
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
@@ -13,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Kind = StoreCommandKind;
+using testing::EndsWith;
 
 /// A client that says bytes and reads answers, as torch's does.
 class StoreServerTest : public ::testing::Test, protected SimulatedLoop {
@@ -141,6 +143,24 @@ TEST_F(StoreServerTest, AClientThatLeavesItsAnswersUnreadHoldsUpNobody) {
     slow.reset();
     settle();
     EXPECT_EQ(server.connections(), 1u);
+}
+
+TEST_F(StoreServerTest, AConnectionWhoseTaskFailsEndsAlone) {
+    auto other = connect();
+    const std::string large(1'000'000, 'x');
+    send(*other, {.kind = Kind::kSet, .keys = {"large"}, .values = {large}});
+    for (const char* task : {"store answers", "store connection"}) {
+        const TaskFault fault(task);
+        auto client = *listener->connect();
+        const std::string asks = encode({.kind = Kind::kValidate, .number = kStoreMagic}) +
+                                 encode({.kind = Kind::kGet, .keys = {"large"}});
+        EXPECT_TRUE(await(client->write(asio::buffer(asks))));
+        EXPECT_THAT(answers(*client), EndsWith("closed")) << task;
+        EXPECT_EQ(fault.hits(), 1u) << task;
+        EXPECT_EQ(server.connections(), 1u) << task;
+        send(*other, {.kind = Kind::kPing, .number = 0x04030201});
+        EXPECT_EQ(answers(*other), "\x01\x02\x03\x04") << task;
+    }
 }
 
 TEST_F(StoreServerTest, ForgetsAWaiterThatIsGone) {

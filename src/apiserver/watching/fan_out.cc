@@ -11,7 +11,7 @@ void FanOut::add(Watcher& watcher) {
     waiting_.push_back(&watcher);
     if (running_) return;
     running_ = true;
-    tasks_.spawn("fan-out of changes", run());
+    tasks_.spawn_essential("fan-out of changes", run());
 }
 
 void FanOut::remove(Watcher& watcher) { std::erase(waiting_, &watcher); }

@@ -227,7 +227,7 @@ void WatchCache::arm(Watcher& watcher) {
 void WatchCache::wake_next() {
     if (deadlines_.empty() || deadlines_.begin()->first.first >= next_wake_) return;
     next_wake_ = deadlines_.begin()->first.first;
-    tasks_.spawn("watch deadlines", wake_at(next_wake_));
+    tasks_.spawn_essential("watch deadlines", wake_at(next_wake_));
 }
 
 Task<void> WatchCache::wake_at(Instant when) {

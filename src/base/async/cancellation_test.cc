@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <boost/system/system_error.hpp>
+#include <exception>
+#include <stdexcept>
 
 namespace muster {
 namespace {
@@ -17,6 +19,16 @@ TEST(Cancellation, AloneIsThrownOn) {
         EXPECT_TRUE(is_cancellation(error.code()));
     }
     EXPECT_FALSE(is_cancellation(boost::asio::error::eof));
+}
+
+TEST(Cancellation, IsDistinguishedFromOtherExceptions) {
+    using boost::system::system_error;
+    EXPECT_TRUE(is_cancellation(
+        std::make_exception_ptr(system_error(boost::asio::error::operation_aborted))));
+    EXPECT_FALSE(is_cancellation(std::make_exception_ptr(system_error(boost::asio::error::eof))));
+    EXPECT_FALSE(is_cancellation(std::make_exception_ptr(std::runtime_error("it broke"))));
+    EXPECT_FALSE(is_cancellation(std::make_exception_ptr(1)));
+    EXPECT_FALSE(is_cancellation(std::exception_ptr()));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST_F(StopTest, AnAskAfterTheEndChangesNothing) {
 // asked.
 TEST_F(StopTest, ACancelledCallerEndsWithItsTask) {
     TaskGroup tasks(context.get_executor());
-    tasks.spawn("task", wait_for_answer());
+    tasks.spawn_essential("task", wait_for_answer());
     advance(1s);
     await(tasks.stop());  // aborts if anything but operation_aborted is thrown
     advance(1h);

@@ -4,15 +4,21 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/system/system_error.hpp>
 
 #include "base/async/cancellation.h"
+#include "base/async/task_fault.h"
 #include "base/check.h"
+#include "base/unexpected.h"
 
 namespace muster {
 
 struct TaskGroup::Running {
+    Running(std::string its_name, Failed told, bool is_essential)
+        : name(std::move(its_name)), failed(std::move(told)), essential(is_essential) {}
+
     std::string name;
+    Failed failed;
+    bool essential;
     asio::cancellation_signal signal;
 };
 
@@ -26,32 +32,36 @@ TaskGroup::~TaskGroup() {
 namespace {
 
 /// co_spawn alone would run the task up to its first wait inside spawn(), in the middle of whatever
-/// its caller is doing.
-Task<void> start_later(asio::any_io_executor executor, Task<void> task) {
+/// its caller is doing. `name` lives as long as the task.
+Task<void> start_later(asio::any_io_executor executor, const std::string& name, Task<void> task) {
     co_await asio::post(executor, asio::use_awaitable);
+    TaskFault::strike(name);
     co_await std::move(task);
 }
 
 }  // namespace
 
-void TaskGroup::spawn(std::string name, Task<void> task) {
+void TaskGroup::spawn(std::string name, Task<void> task, Failed failed) {
+    start(std::make_unique<Running>(std::move(name), std::move(failed), false), std::move(task));
+}
+
+void TaskGroup::spawn_essential(std::string name, Task<void> task) {
+    start(std::make_unique<Running>(std::move(name), nullptr, true), std::move(task));
+}
+
+void TaskGroup::start(std::unique_ptr<Running> running, Task<void> task) {
     if (stopping_) return;
-    auto it = tasks_.insert(tasks_.end(), std::make_unique<Running>());
-    (*it)->name = std::move(name);
+    auto it = tasks_.insert(tasks_.end(), std::move(running));
     asio::co_spawn(
-        executor_, start_later(executor_, std::move(task)),
+        executor_, start_later(executor_, (*it)->name, std::move(task)),
         asio::bind_cancellation_slot((*it)->signal.slot(), [this, it](std::exception_ptr thrown) {
-            if (thrown) {
-                try {
-                    std::rethrow_exception(thrown);
-                } catch (const boost::system::system_error& error) {
-                    if (!is_cancellation(error.code()))
-                        check_failed((*it)->name.c_str(), 0, "a task threw", error.what());
-                } catch (const std::exception& error) {
-                    check_failed((*it)->name.c_str(), 0, "a task threw", error.what());
-                }
-            }
+            const std::unique_ptr<Running> ended = std::move(*it);
             tasks_.erase(it);
+            if (thrown && !is_cancellation(thrown)) {
+                if (ended->essential) end_process_for(ended->name, thrown);
+                const std::string what = report_unexpected(ended->name, thrown);
+                if (ended->failed) contained(ended->name, [&] { ended->failed(what); });
+            }
             if (tasks_.empty()) ended_.notify_all();
         }));
 }

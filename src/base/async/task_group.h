@@ -15,8 +15,8 @@ namespace muster {
 /// what its tasks refer to is destroyed. There is no detached work.
 ///
 /// Stop order: refuse new tasks, cancel the running ones, wait until none is left. A task ends
-/// quietly by returning or by operation_aborted; any other exception is a bug and aborts with the
-/// task's name.
+/// quietly by returning or by operation_aborted. Any other exception is an internal fault: it is
+/// logged with an id and ends only this task, or the process if it can't work without the task.
 ///
 /// Thread: the loop of its executor.
 class TaskGroup {
@@ -27,8 +27,16 @@ class TaskGroup {
     TaskGroup(const TaskGroup&) = delete;
     TaskGroup& operator=(const TaskGroup&) = delete;
 
-    /// Starts a task soon (never inside this call). After stop() it is dropped unstarted.
-    void spawn(std::string name, Task<void> task);
+    /// Called after a task threw and has ended. `what` is a message that may be shown to clients.
+    /// Tells whatever waits for the task that its work was not done.
+    using Failed = std::function<void(const std::string& what)>;
+
+    /// Starts a task soon (never inside this call). After stop() it is dropped unstarted. For tasks
+    /// that serve a client, a pod, a connection or a call, and fail alone.
+    void spawn(std::string name, Task<void> task, Failed failed = nullptr);
+    /// The same for a task without which the process is useless, such as the only one that accepts
+    /// connections: if it throws, the process ends, so that it can be started again.
+    void spawn_essential(std::string name, Task<void> task);
 
     /// Cancels every task without waiting.
     void cancel();
@@ -43,6 +51,8 @@ class TaskGroup {
 
   private:
     struct Running;
+
+    void start(std::unique_ptr<Running> running, Task<void> task);
 
     asio::any_io_executor executor_;
     std::list<std::unique_ptr<Running>> tasks_;

@@ -50,7 +50,7 @@ TEST_F(TimeLimit, WhatATaskThrowsIsThrownWhenItIsThrown) {
 
 TEST_F(TimeLimit, AGroupThatStopsEndsBoth) {
     TaskGroup tasks(context.get_executor());
-    tasks.spawn("limited", wait_for_answer());
+    tasks.spawn_essential("limited", wait_for_answer());
     advance(1s);
     await(tasks.stop());  // aborts if anything but operation_aborted is thrown
     advance(1h);

@@ -103,7 +103,10 @@ void EventRecorder::record(const ObjectReference& about, EventType type, std::st
     ++state.recorded;
     if (state.sending) return;
     state.sending = true;
-    state.tasks.spawn("event recorder", state.send_all());
+    state.tasks.spawn("event recorder", state.send_all(), [&state](const std::string&) {
+        state.sending = false;
+        state.written.notify_all();
+    });
 }
 
 Task<void> EventRecorder::flush() {

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
+#include "base/unexpected.h"
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
 #include "kube/values/namespaced_name.h"
@@ -90,20 +91,25 @@ class Informer {
     const std::unordered_map<std::string, T>& items() const { return cache_; }
 
   private:
+    /// A handler that throws does not keep the cache from following.
+    void tell(const std::string& key, const T* before, const T* after) {
+        for (auto& handler : handlers_)
+            contained("a handler of changes", [&] { handler(key, before, after); });
+    }
     void upsert(const std::string& key, T made) {
         auto it = cache_.find(key);
         if (it == cache_.end()) {
             it = cache_.emplace(key, std::move(made)).first;
-            for (auto& handler : handlers_) handler(key, nullptr, &it->second);
+            tell(key, nullptr, &it->second);
         } else {
             T before = std::exchange(it->second, std::move(made));
-            for (auto& handler : handlers_) handler(key, &before, &it->second);
+            tell(key, &before, &it->second);
         }
     }
     void erase(const std::string& key) {
         auto node = cache_.extract(key);
         if (node.empty()) return;
-        for (auto& handler : handlers_) handler(key, &node.mapped(), nullptr);
+        tell(key, &node.mapped(), nullptr);
     }
     void replace(std::vector<std::pair<std::string, T>> listed) {
         const bool first = cache_.empty();

@@ -72,8 +72,8 @@ Leadership::Leadership(Client& client, Clock& clock, TaskGroup& tasks, Options o
 
 void Leadership::start() {
     running_ = true;
-    tasks_.spawn("election", run());
-    tasks_.spawn("watch of the lease", follow());
+    tasks_.spawn_essential("election", run());
+    tasks_.spawn_essential("watch of the lease", follow());
 }
 
 Task<void> Leadership::won() {

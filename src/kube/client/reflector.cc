@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/unexpected.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
 #include "kube/values/namespaced_name.h"
@@ -10,6 +11,8 @@
 namespace muster::kube {
 namespace {
 
+/// If it throws for one object, it still gets the others.
+constexpr std::string_view kSink = "a sink of changes";
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(800);
 constexpr Duration kLongestBackoff = std::chrono::seconds(30);
 /// For a server that does not answer: noticing its return soon costs it one request.
@@ -76,7 +79,7 @@ Reflector::Reflector(Client& client, Clock& clock, Rng& rng, ResourceType type, 
 void Reflector::start(TaskGroup& tasks) {
     CHECK(settled_signal_ == nullptr, "a reflector is started once");
     settled_signal_ = std::make_unique<Signal>(tasks.executor());
-    tasks.spawn("reflector of " + type_.qualified(), run());
+    tasks.spawn_essential("reflector of " + type_.qualified(), run());
 }
 
 Task<void> Reflector::wait_synced() {
@@ -96,7 +99,7 @@ Task<void> Reflector::run() {
             const Error& error = listed.error();
             if (error.code() == Code::kCancelled) co_return;
             note_failed_list(error);
-            if (sink_.failed) sink_.failed(error);
+            if (sink_.failed) contained(kSink, [&] { sink_.failed(error); });
             co_await back_off(error);
             continue;
         }
@@ -138,7 +141,7 @@ Task<Result<void>> Reflector::stream_list(std::string revision) {
     options.initial_events = true;
     CO_TRY(std::unique_ptr<WatchStream> stream, co_await client_.watch(type_, options));
     std::vector<std::string> gone;
-    sink_.begin_list();
+    contained(kSink, [&] { sink_.begin_list(); });
     for (;;) {
         CO_TRY(std::optional<WatchEvent> event, co_await stream->next());
         if (!event) co_return Error(Code::kUnavailable, "the watch ended before all was there");
@@ -154,9 +157,9 @@ Task<Result<void>> Reflector::stream_list(std::string revision) {
         if (event->type == WatchEventType::kDeleted)
             gone.push_back(std::move(key));
         else
-            sink_.listed(std::move(key), std::move(event->object));
+            contained(kSink, [&] { sink_.listed(std::move(key), std::move(event->object)); });
     }
-    for (const std::string& key : gone) sink_.erase(key);
+    for (const std::string& key : gone) contained(kSink, [&] { sink_.erase(key); });
     begun_ = std::move(stream);
     co_return Result<void>();
 }
@@ -166,7 +169,7 @@ Task<Result<void>> Reflector::list_all(std::string revision) {
     options.resource_version = std::move(revision);
     // With a revision, the server would take a limit to mean exactly that revision.
     options.limit = options.resource_version.empty() ? kPageSize : 0;
-    sink_.begin_list();
+    contained(kSink, [&] { sink_.begin_list(); });
     for (const std::string& fields : listed_fields_) {
         options.field_selector = fields;
         CO_TRY(options.resource_version, co_await list_pages(options));
@@ -181,7 +184,7 @@ void Reflector::list_is_complete(std::string revision) {
     revision_gone_ = false;
     fresh_list_ = true;
     warned_.reset();
-    sink_.end_list();
+    contained(kSink, [&] { sink_.end_list(); });
     if (refusal_)
         log::info("a resource that was refused is there now", {{"resource", type_.qualified()}});
     refusal_.reset();
@@ -199,7 +202,8 @@ Task<Result<std::string>> Reflector::list_pages(ListOptions options) {
                                                  ": no metadata.resourceVersion to watch from");
         for (ObjectPtr& object : page.items) {
             std::string key = key_of(*object);
-            if (!key.empty()) sink_.listed(std::move(key), std::move(object));
+            if (!key.empty())
+                contained(kSink, [&] { sink_.listed(std::move(key), std::move(object)); });
         }
         if (page.continue_.empty()) co_return std::move(page.resource_version);
         options.continue_ = std::move(page.continue_);
@@ -294,9 +298,9 @@ Result<void> Reflector::take(const WatchEvent& event) {
         // Before the sink: it may look, and the event counts even if it starts something.
         revision_ = revision;
         if (event.type == WatchEventType::kDeleted) {
-            sink_.erase(key);
+            contained(kSink, [&] { sink_.erase(key); });
         } else {
-            sink_.upsert(key, event.object);
+            contained(kSink, [&] { sink_.upsert(key, event.object); });
         }
         return {};
     }

@@ -394,6 +394,38 @@ TEST_F(ReflectorTest, StopsWhenTheTransportSaysSo) {
 
 // --- what the cache of an informer makes of it
 
+TEST_F(ReflectorTest, AHandlerThatThrowsMissesOneChange) {
+    ListOptions options;
+    options.namespace_ = "ns";
+    Informer<std::string> informer(
+        client, clock, rng, types::kPods, options,
+        [](const json::value& object) -> std::optional<std::string> {
+            const json::object& metadata = object.at("metadata").as_object();
+            if (metadata.at("name") == "c") throw std::runtime_error("a projection's fault");
+            return std::string(metadata.at("resourceVersion").as_string());
+        });
+    std::vector<std::string> seen, seen_by_other;
+    informer.on_change([&](const std::string& key, const std::string*, const std::string*) {
+        if (key == "ns/a") throw std::runtime_error("a handler's fault");
+        seen.push_back(key);
+    });
+    informer.on_change([&](const std::string& key, const std::string*, const std::string*) {
+        seen_by_other.push_back(key);
+    });
+    expect_list("", page("5", {pod("a", "3"), pod("c", "3"), pod("b", "4")}));
+    auto watch = expect_watch("5");
+    informer.start(tasks);
+    settle();
+    watch->send(WatchEventType::kModified, pod("a", "6"));
+    watch->send(WatchEventType::kModified, pod("c", "7"));
+    watch->send(WatchEventType::kModified, pod("b", "8"));
+    settle();
+    EXPECT_TRUE(informer.has_synced());
+    EXPECT_THAT(seen, ElementsAre("ns/b", "ns/b"));
+    EXPECT_THAT(seen_by_other, ElementsAre("ns/a", "ns/b", "ns/a", "ns/b"));
+    EXPECT_EQ(*informer.find("ns/a"), "6");
+}
+
 TEST_F(ReflectorTest, AnInformerSeesEveryChangeWithBothStates) {
     ListOptions options;
     options.namespace_ = "ns";

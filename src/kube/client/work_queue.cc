@@ -86,7 +86,7 @@ void WorkQueue::arm() {
     const Instant first = timers_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
     armed_.insert(first);
-    tasks_.spawn("work queue timer", run_timer(first));
+    tasks_.spawn_essential("work queue timer", run_timer(first));
 }
 
 Task<void> WorkQueue::run_timer(Instant deadline) {

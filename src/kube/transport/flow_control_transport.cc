@@ -89,7 +89,7 @@ void FlowControlTransport::let_go() {
 void FlowControlTransport::arm(Instant when) {
     if (armed_ <= when) return;
     armed_ = when;
-    tasks_.spawn("requests that wait for their time", wake(when));
+    tasks_.spawn_essential("requests that wait for their time", wake(when));
 }
 
 Task<void> FlowControlTransport::wake(Instant when) {

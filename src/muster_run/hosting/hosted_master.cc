@@ -133,7 +133,7 @@ void HostedMaster::begin_life(Start start, Heard heard) {
 void HostedMaster::start(Start start, Heard heard, std::function<void(const Error&)> ended) {
     begin_life(start, std::move(heard));
     running_ = true;
-    tasks_.spawn("master", run(std::move(ended)));
+    tasks_.spawn_essential("master", run(std::move(ended)));
 }
 
 Task<void> HostedMaster::run(std::function<void(const Error&)> ended) {

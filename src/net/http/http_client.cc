@@ -243,7 +243,8 @@ void HttpClient::State::keep(Connection connection) {
         oldest->close();
     }
     if (std::exchange(watches_those_left, true)) return;
-    timers.spawn("idle http connections", watch_those_left());
+    timers.spawn("idle http connections", watch_those_left(),
+                 [this](const std::string&) { watches_those_left = false; });
 }
 
 Task<void> HttpClient::State::watch_those_left() {
@@ -266,8 +267,14 @@ void HttpClient::State::watch(const Connection& connection) {
     connection->is_watched = true;
     // Immediately: a task that takes the connection before ours has begun must find the watch that
     // it ends, or there would be two readers.
-    connection->watch().spawn("idle http connection", connection->watch_idle());
-    tasks.spawn("idle http connection", watch_idle(connection));
+    connection->watch().spawn(
+        "watch of an idle http connection", connection->watch_idle(),
+        [connection = connection.get()](const std::string&) { connection->close(); });
+    tasks.spawn("idle http connection", watch_idle(connection),
+                [this, connection](const std::string&) {
+                    std::erase(idle, connection);
+                    connection->close();
+                });
 }
 
 /// Until it is taken, is too old, or the server ends it.
@@ -379,7 +386,7 @@ Result<T> HttpClient::State::judged(Result<T> ended, const HttpRequest& request,
 void HttpClient::State::wake_at(Instant when) {
     if (waking_at <= when || stopping) return;
     waking_at = when;
-    timers.spawn("deadlines of http calls", pass_deadlines(when));
+    timers.spawn_essential("deadlines of http calls", pass_deadlines(when));
 }
 
 Task<void> HttpClient::State::pass_deadlines(Instant when) {

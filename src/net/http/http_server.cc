@@ -44,6 +44,8 @@ Task<Result<std::unique_ptr<ByteStream>>> HttpExchange::upgrade(HttpHeaders head
 
 bool HttpExchange::answered() const { return connection_.answered(); }
 
+bool HttpExchange::may_respond() const { return connection_.may_respond(); }
+
 unsigned HttpExchange::status() const { return connection_.status(); }
 
 // ---- HttpServer ----
@@ -85,9 +87,13 @@ void HttpServer::State::take(std::unique_ptr<ByteStream> stream, TlsServerContex
 Task<void> HttpServer::State::supervise(std::shared_ptr<HttpConnection> connection) {
     if (serving.stopping) co_return;
     const auto place = connections.insert(connections.end(), connection);
+    struct Leave {
+        ~Leave() { all.erase(place); }
+        std::list<std::shared_ptr<HttpConnection>>& all;
+        std::list<std::shared_ptr<HttpConnection>>::iterator place;
+    } const leave{connections, place};
     connection->tasks().spawn("http connection", connection->run());
     co_await connection->tasks().join();
-    connections.erase(place);
 }
 
 /// One task watches all deadlines: a timer for each connection would cost more than what it guards.
@@ -129,9 +135,9 @@ HttpServer::~HttpServer() = default;
 
 void HttpServer::serve(std::unique_ptr<Listener> listener, TlsServerContext* tls) {
     if (!std::exchange(state_->watching_deadlines, true))
-        state_->background.spawn("http deadlines", state_->watch_deadlines());
+        state_->background.spawn_essential("http deadlines", state_->watch_deadlines());
     state_->listeners.push_back(std::move(listener));
-    state_->background.spawn(
+    state_->background.spawn_essential(
         "http accept", accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
                                    [this, tls](std::unique_ptr<ByteStream> stream) {
                                        state_->take(std::move(stream), tls);

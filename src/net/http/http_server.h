@@ -64,6 +64,8 @@ class HttpExchange {
 
     /// Whether respond(), begin() or upgrade() was called.
     bool answered() const;
+    /// Whether respond() can still be called.
+    bool may_respond() const;
     /// Status of the answer, once there is one.
     unsigned status() const;
 
@@ -78,9 +80,10 @@ class HttpExchange {
 /// executor.
 class HttpServer {
   public:
-    /// Runs for each request. If it returns without an answer, the answer is 500. It is cancelled
-    /// if the client disconnects while it streams, and when stop_time is over; any other exception
-    /// ends the program, as in every task.
+    /// Runs for each request. If it returns without an answer, the answer is 500. So it is if it
+    /// throws: the text then has the id under which the log has the exception, and an answer that was
+    /// begun is cut off. It is cancelled if the client disconnects while it streams, and when
+    /// stop_time is over.
     using Handler = std::function<Task<void>(HttpExchange&)>;
 
     HttpServer(asio::any_io_executor executor, Clock& clock, HttpServerLimits limits,

@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "base/async/signal.h"
+#include "base/async/task_fault.h"
 #include "net/http/http_server_fixture.h"
 
 namespace muster::net {
@@ -15,6 +17,11 @@ class Server : public ServerFixture {
         co_await clock.sleep_for(1000s);
         exchange.respond(200, {}, "late");
     }
+    static Task<void> begin_and_wait(HttpExchange& exchange) {
+        (void)co_await exchange.begin(200, {});
+        Signal never(co_await asio::this_coro::executor);
+        co_await never.wait();
+    }
 };
 
 TEST_F(Server, ARequestIsAnsweredWithHeadAndBody) {
@@ -24,6 +31,67 @@ TEST_F(Server, ARequestIsAnsweredWithHeadAndBody) {
               "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
               "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\nContent-Length: 17\r\n"
               "Connection: close\r\n\r\nPOST /a?b=c hello");
+}
+
+Task<void> throw_late(Clock& clock) {
+    co_await clock.sleep_for(1s);
+    throw std::runtime_error("a handler's fault");
+}
+
+Task<void> begin_and_throw(HttpExchange& exchange) {
+    (void)co_await exchange.begin(200, {});
+    (void)co_await exchange.write("some");
+    throw std::runtime_error("a handler's fault");
+}
+
+TEST_F(Server, WhatAHandlerThrowsIsTheEndOfItsRequestAlone) {
+    start([this](HttpExchange& exchange) -> Task<void> {
+        const std::string_view path = exchange.request().path();
+        if (path == "/at-once") throw std::runtime_error("a handler's fault");
+        if (path == "/late") return throw_late(clock);
+        if (path == "/begun") return begin_and_throw(exchange);
+        exchange.respond(200, {}, path == "/answered" ? "lost" : "well");
+        if (path == "/answered") throw 1;  // NOLINT(hicpp-exception-baseclass)
+        return answered();
+    });
+    for (const char* path : {"/at-once", "/late", "/answered"}) {
+        const std::string answer =
+            conversation(fmt::format("GET {} HTTP/1.1\r\nHost: h\r\n\r\n"
+                                     "GET /well HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+                                     path));
+        EXPECT_TRUE(answer.starts_with("HTTP/1.1 500 ")) << answer;
+        EXPECT_TRUE(answer.ends_with("well")) << "the connection stays: " << answer;
+        ASSERT_EQ(logged_.size(), 1u);
+        const std::size_t id = logged_[0].find("id=") + 3;
+        EXPECT_NE(answer.find(logged_[0].substr(id, 8)), std::string::npos) << answer;
+        EXPECT_NE(logged_[0].find(path), std::string::npos);
+        logged_.clear();
+    }
+    // The client must not take the beginning of an answer for all of it.
+    const std::string cut = conversation("GET /begun HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(body_of(cut), "4\r\nsome\r\n");
+    EXPECT_EQ(server_->connections(), 0u);
+    EXPECT_EQ(status_line(conversation("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")),
+              "HTTP/1.1 200 OK");
+}
+
+TEST_F(Server, AConnectionWhoseTaskFailsEndsAlone) {
+    start_echo();
+    for (const char* task : {"http connection", "watch for a client's end"}) {
+        stop();
+        start([](HttpExchange& exchange) { return begin_and_wait(exchange); });
+        auto stream = connect();
+        {
+            const TaskFault fault(task);
+            send(*stream, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+            (void)await(read_to_end(*stream));
+            EXPECT_GT(fault.hits(), 0u) << task;
+        }
+        EXPECT_EQ(server_->connections(), 0u) << task;
+        auto next = connect();
+        send(*next, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_TRUE(await(read_until(*next, "\r\n")).starts_with("HTTP/1.1 200")) << task;
+    }
 }
 
 TEST_F(Server, PipelinedRequestsAreAnsweredInTheirOrder) {

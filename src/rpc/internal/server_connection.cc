@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/async/cancellation.h"
 #include "base/async/then_stop.h"
 #include "base/log.h"
+#include "base/unexpected.h"
 #include "rpc/internal/admission.h"
 
 namespace muster::rpc {
@@ -50,7 +52,17 @@ ServerConnection::ServerConnection(Serving& serving, std::unique_ptr<net::ByteSt
 
 Task<void> ServerConnection::run(const std::optional<Error>& refusal) {
     TaskGroup tasks(serving_.executor);
-    co_await then_stop(talk(refusal, tasks), tasks);
+    std::exception_ptr thrown;
+    try {
+        co_await then_stop(talk(refusal, tasks), tasks);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    if (!thrown) co_return;
+    if (!is_cancellation(thrown))
+        why_ = Error(Code::kInternal, report_unexpected("rpc connection", thrown));
+    if (wire_) wire_->close();
+    part(why_.value_or(Error(Code::kCancelled, "the connection was given up")));
 }
 
 /// State needed only until the client is admitted must not cost an idle connection anything.
@@ -76,7 +88,10 @@ Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& re
                   Wire::Limits{.longest_frame = serving_.limits().longest_frame,
                                .queued = serving_.limits().queued},
                   kLongestHello);
-    tasks.spawn("rpc writer", write());
+    tasks.spawn("rpc writer", write(), [this](const std::string& what) {
+        if (!why_) why_.emplace(Code::kInternal, what);
+        wire_->close();
+    });
     auto first = co_await wire_->read();
     if (!first) {
         leave(first.error());
@@ -129,12 +144,12 @@ void ServerConnection::enter(std::uint64_t number) {
 }
 
 void ServerConnection::part(const Error& why) {
-    if (!peer_) return;
+    if (!peer_ || std::exchange(parted_, true)) return;
     --serving_.admitted;
     if (caller_->connection != this) return;
     caller_->connection = nullptr;
     caller_->left = serving_.clock.now();
-    if (serving_.gone) serving_.gone(peer_, why);
+    if (serving_.gone) contained("rpc client gone", [&] { serving_.gone(peer_, why); });
 }
 
 /// Reads until the end. After our farewell everything that comes is ignored.
@@ -290,24 +305,33 @@ void ServerConnection::take_note(wire::Note note) {
                      {{"from", peer_->about}, {"method", note.method()}});
         return;
     }
-    handler->second(peer_, std::move(*note.mutable_body()));
+    contained("rpc note", [&] { handler->second(peer_, std::move(*note.mutable_body())); });
 }
 
 void ServerConnection::start_stream(wire::Call call, const Server::StreamHandler& handler,
                                     TaskGroup& tasks) {
     auto stream = std::make_shared<Stream>(*this, call.id(), call.credit());
     streams_.emplace(call.id(), stream);
-    Task<Result<std::string>> work = handler(peer_, std::move(*call.mutable_body()), *stream);
-    tasks.spawn("rpc " + call.method(),
-                run_stream(std::move(stream), std::move(work), time_of(call)));
+    std::optional<Task<Result<std::string>>> work;
+    if (auto what = contained("rpc " + call.method(), [&] {
+            work.emplace(handler(peer_, std::move(*call.mutable_body()), *stream));
+        }))
+        return end_stream(*stream, Error(Code::kInternal, *std::move(what)));
+    tasks.spawn("rpc " + call.method(), run_stream(stream, *std::move(work), time_of(call)),
+                [this, stream](const std::string& what) {
+                    end_stream(*stream, Error(Code::kInternal, what));
+                });
 }
 
 Task<void> ServerConnection::run_stream(std::shared_ptr<Stream> stream,
                                         Task<Result<std::string>> work, Duration time) {
-    Result<std::string> outcome =
-        co_await until_stopped(serving_.clock, stream->stop, time, std::move(work));
-    send(answer_frame(stream->id, std::move(outcome), serving_.limits().longest_frame));
-    streams_.erase(stream->id);
+    end_stream(*stream,
+               co_await until_stopped(serving_.clock, stream->stop, time, std::move(work)));
+}
+
+void ServerConnection::end_stream(const Stream& stream, Result<std::string> outcome) {
+    send(answer_frame(stream.id, std::move(outcome), serving_.limits().longest_frame));
+    streams_.erase(stream.id);
 }
 
 }  // namespace muster::rpc

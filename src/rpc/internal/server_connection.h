@@ -48,6 +48,7 @@ class ServerConnection {
     void take_call(wire::Call call, TaskGroup& tasks);
     void take_note(wire::Note note);
     void start_stream(wire::Call call, const Server::StreamHandler& handler, TaskGroup& tasks);
+    void end_stream(const Stream& stream, Result<std::string> outcome);
     Task<void> run_stream(std::shared_ptr<Stream> stream, Task<Result<std::string>> work,
                           Duration time);
 
@@ -57,6 +58,7 @@ class ServerConnection {
     Stop securing_;  ///< of the TLS handshake
     std::optional<Wire> wire_;
     PeerPtr peer_;
+    bool parted_ = false;  ///< part() has run
     std::shared_ptr<Caller> caller_;
     std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;
     std::optional<Error> why_;  ///< why this side ended it

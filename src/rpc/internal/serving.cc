@@ -6,20 +6,25 @@
 #include <optional>
 
 #include "base/time/time_limit.h"
+#include "base/unexpected.h"
 #include "rpc/internal/failure.h"
 #include "rpc/internal/server_connection.h"
 
 namespace muster::rpc {
 namespace {
 
+void end_call(const Serving& serving, Caller& caller, std::uint64_t id,
+              Result<std::string> outcome) {
+    caller.running.erase(id);
+    const wire::Frame answer = answer_frame(id, std::move(outcome), serving.limits().longest_frame);
+    if (caller.kept.end(id, answer.SerializeAsString()) && caller.connection != nullptr)
+        caller.connection->send(answer);
+}
+
 Task<void> run_call(Serving& serving, std::shared_ptr<Caller> caller, std::uint64_t id,
                     std::shared_ptr<Stop> stop, Duration time, Task<Result<std::string>> work) {
-    Result<std::string> outcome =
-        co_await until_stopped(serving.clock, std::move(stop), time, std::move(work));
-    caller->running.erase(id);
-    const wire::Frame answer = answer_frame(id, std::move(outcome), serving.limits().longest_frame);
-    if (caller->kept.end(id, answer.SerializeAsString()) && caller->connection != nullptr)
-        caller->connection->send(answer);
+    end_call(serving, *caller, id,
+             co_await until_stopped(serving.clock, std::move(stop), time, std::move(work)));
 }
 
 Error stopped() { return Error(Code::kCancelled, "the caller cancelled it"); }
@@ -74,9 +79,18 @@ void start_call(Serving& serving, const std::shared_ptr<Caller>& caller, PeerPtr
                 wire::Call call, const Server::Handler& handler) {
     auto stop = std::make_shared<Stop>();
     caller->running.emplace(call.id(), stop);
-    serving.calls.spawn("rpc " + call.method(),
-                        run_call(serving, caller, call.id(), std::move(stop), time_of(call),
-                                 handler(std::move(peer), std::move(*call.mutable_body()))));
+    const auto failed = [&serving, caller, id = call.id()](const std::string& what) {
+        end_call(serving, *caller, id, Error(Code::kInternal, what));
+    };
+    std::optional<Task<Result<std::string>>> work;
+    if (const auto what = contained("rpc " + call.method(), [&] {
+            work.emplace(handler(std::move(peer), std::move(*call.mutable_body())));
+        }))
+        return failed(*what);
+    serving.calls.spawn(
+        "rpc " + call.method(),
+        run_call(serving, caller, call.id(), std::move(stop), time_of(call), *std::move(work)),
+        failed);
 }
 
 }  // namespace muster::rpc

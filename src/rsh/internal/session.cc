@@ -31,25 +31,37 @@ void Session::end() {
 bool Session::over() const { return outcome_ && ((!output_open_ && !errors_open_) || killed_); }
 
 Task<void> Session::serve() {
-    parts_.spawn("input of a command", feed());
-    parts_.spawn("output of a command", pump(command_->output(), FrameType::kOutput, output_open_));
-    parts_.spawn("errors of a command", pump(command_->errors(), FrameType::kErrors, errors_open_));
-    parts_.spawn("the end of a command", wait_for_command());
-    parts_.spawn("a client", listen());
+    begin("input of a command", feed());
+    begin("output of a command", pump(command_->output(), FrameType::kOutput, output_open_));
+    begin("errors of a command", pump(command_->errors(), FrameType::kErrors, errors_open_));
+    begin("the end of a command", wait_for_command());
+    begin("a client", listen());
     while (!over() && !client_gone_ && !told_to_end_) co_await changed_.wait();
     if (!over()) {
         command_->signal(SIGTERM);
-        parts_.spawn("the end of mercy", have_mercy());
+        begin("the end of mercy", have_mercy());
         while (!over()) co_await changed_.wait();
         command_->signal(SIGKILL);  // it closed its outputs and kept running
     }
     if (client_gone_) co_return;
-    parts_.spawn("farewell to a client", say_farewell());
+    farewell_ = true;
+    begin("farewell to a client", say_farewell());
     while (!parted_ && !told_to_end_) co_await changed_.wait();
     if (parted_) co_return;
     // A server that stops does not wait for a client that does not read.
-    parts_.spawn("the end of patience", lose_patience());
+    begin("the end of patience", lose_patience());
     while (!parted_) co_await changed_.wait();
+}
+
+/// If a part fails, the session ends like one whose command was not started.
+void Session::begin(const char* what, Task<void> part) {
+    parts_.spawn(what, std::move(part), [this](const std::string& failure) {
+        command_->signal(SIGKILL);
+        killed_ = true;
+        if (!outcome_) outcome_ = {.how = Outcome::How::kRefused, .number = 0, .why = failure};
+        if (farewell_) parted_ = true;
+        changed_.notify_all();
+    });
 }
 
 Task<void> Session::say_farewell() {

@@ -28,6 +28,7 @@ class Session {
 
   private:
     Task<void> serve();
+    void begin(const char* what, Task<void> part);
     Task<void> listen();
     Task<void> feed();
     Task<void> pump(Descriptor& from, FrameType type, bool& open);
@@ -54,6 +55,7 @@ class Session {
     bool client_gone_ = false;
     bool told_to_end_ = false;
     bool killed_ = false;  // by SIGKILL: output of what is left is not waited for
+    bool farewell_ = false;
     bool parted_ = false;  // the client knows the end, or took too long to read it
     std::optional<Outcome> outcome_;
 };

@@ -10,6 +10,7 @@
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/test_loop.h"
+#include "base/unexpected.h"
 #include "master/master.h"
 #include "master/memory_records.h"
 #include "sim/elastic/elastic_node.h"
@@ -86,6 +87,7 @@ class ElasticWorld {
     std::optional<Result<job_protocol::Verdict>> verdict;  ///< of the last master that returned
 
   private:
+    const UnexpectedEndsProcess unexpected_ends_process_;
     struct MasterLife;
 
     Task<void> run_master(std::shared_ptr<MasterLife> life);

@@ -9,6 +9,7 @@
 #include "apiserver/api_server.h"
 #include "base/fault.h"
 #include "base/time/sim_clock.h"
+#include "base/unexpected.h"
 #include "kube/client/client.h"
 #include "sim/internal/elastic_pods.h"
 #include "sim/internal/operator_life.h"
@@ -28,6 +29,7 @@ class World {
     Result<SimulationOutcome> run();
 
   private:
+    const UnexpectedEndsProcess unexpected_ends_process_;
     template <class T>
     T wait(Task<T> task);
     void wait(Task<void> task);

@@ -159,7 +159,10 @@ Task<Result<void>> WorkerSetStarter::start_each() {
     TaskGroup begun(executor_);
     for (std::size_t i = 0; i < starts_.size(); ++i)
         if (starts_[i].spare != nullptr)
-            begun.spawn("start a worker in a spare", start_warm(i, outcomes[i]));
+            begun.spawn("start a worker in a spare", start_warm(i, outcomes[i]),
+                        [&outcomes, i](const std::string& what) {
+                            outcomes[i] = Error(Code::kInternal, what);
+                        });
         else if (outcomes[i] = start_cold(i); !outcomes[i])
             break;
     co_await then_stop(begun.join(), begun);

@@ -38,7 +38,9 @@ Spare::Spare(asio::any_io_executor executor, Clock& clock, SpareRecipe recipe, W
     worker_->watch(clock);
 }
 
-void Spare::listen() { tasks_.spawn("spare", hear()); }
+void Spare::listen() {
+    tasks_.spawn("spare", hear(), [this](const std::string& what) { lose(what); });
+}
 
 Task<void> Spare::hear() {
     std::array<char, 4096> buffer;

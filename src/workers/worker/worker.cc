@@ -52,7 +52,7 @@ Worker::Worker(asio::any_io_executor executor, WorkerRecord record, ProgressFile
       on_end_(std::move(ended)),
       tasks_(executor) {}
 
-void Worker::watch(Clock& clock) { tasks_.spawn("worker", watch_to_the_end(clock)); }
+void Worker::watch(Clock& clock) { tasks_.spawn_essential("worker", watch_to_the_end(clock)); }
 
 Task<void> Worker::gone() { co_await tasks_.join(); }
 

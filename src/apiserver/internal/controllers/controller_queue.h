@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "apiserver/requests/status_error.h"
+#include "base/async/cancellation.h"
 #include "base/async/task_group.h"
 #include "base/log.h"
 #include "base/time/clock.h"
+#include "base/unexpected.h"
 
 namespace muster::apiserver {
 
@@ -31,12 +33,22 @@ class ControllerQueue {
         if (!queued_.insert(key).second) return;
         queue_.push_back(std::move(key));
         if (std::exchange(running_, true)) return;
-        tasks_.spawn(name_, run());
+        tasks_.spawn(name_, run(), [this](const std::string&) { running_ = false; });
     }
 
   private:
     static constexpr int kKeysPerTurn = 64;
     static constexpr Duration kRetryDelay = std::chrono::seconds(1);
+
+    /// If the reconciliation of a key throws, only this key has failed.
+    Task<StatusResult<void>> reconcile(Key key) {
+        try {
+            co_return co_await reconcile_(std::move(key));
+        } catch (...) {
+            if (is_cancellation(std::current_exception())) throw;
+            co_return Error(Code::kInternal, report_unexpected(name_, std::current_exception()));
+        }
+    }
 
     Task<void> run() {
         // The caller that adds a key is in the middle of its own work.
@@ -46,7 +58,7 @@ class ControllerQueue {
             Key key = std::move(queue_.front());
             queue_.pop_front();
             queued_.erase(key);
-            StatusResult<void> done = co_await reconcile_(key);
+            StatusResult<void> done = co_await reconcile(key);
             if (!done) {
                 log::warning("A controller of the API server will try again",
                              {{"controller", name_}, {"error", done.error().error.message()}});

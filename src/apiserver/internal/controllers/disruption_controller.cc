@@ -121,7 +121,11 @@ Task<StatusResult<void>> DisruptionController::reconcile(NamespacedName key) {
     const auto covered = budgets_.find(key);
     if (again && covered != budgets_.end() && !std::exchange(covered->second.will_requeue, true)) {
         state_.tasks.spawn("a disruption budget's evictions",
-                           requeue_at(key, *again + std::chrono::seconds(1)));
+                           requeue_at(key, *again + std::chrono::seconds(1)),
+                           [this, key](const std::string&) {
+                               const auto failed = budgets_.find(key);
+                               if (failed != budgets_.end()) failed->second.will_requeue = false;
+                           });
     }
     co_return StatusResult<void>();
 }

@@ -91,7 +91,7 @@ void PodGCController::requeue_at(NamespacedName key, WallTime when) {
 void PodGCController::arm() {
     if (graces_.empty() || graces_.begin()->first >= next_wake_) return;
     next_wake_ = graces_.begin()->first;
-    state_.tasks.spawn("graces of pods without a node", wake_at(next_wake_));
+    state_.tasks.spawn_essential("graces of pods without a node", wake_at(next_wake_));
 }
 
 Task<void> PodGCController::wake_at(WallTime when) {

@@ -51,8 +51,10 @@ Task<Result<void>> post_default_roles(ServerState& state, Writer& writer) {
     const auto failure = std::make_shared<std::optional<Error>>();
     for (DefaultObject& one : default_access_objects()) {
         DefPtr def = state.registry.find(one.type->api_version(), one.type->plural);
-        posting.spawn("default access",
-                      try_to_post(state, writer, std::move(def), std::move(one.object), failure));
+        posting.spawn(
+            "default access",
+            try_to_post(state, writer, std::move(def), std::move(one.object), failure),
+            [failure](const std::string& what) { failure->emplace(Code::kInternal, what); });
     }
     co_await posting.join();
     if (!*failure) co_return Result<void>();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "apiserver_http/internal/discovery/discovery.h"
@@ -50,6 +49,12 @@ std::string path_of(const std::string& api_version) {
 
 std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
     if (index_ != nullptr && index_generation_ == registry_.generation()) return index_;
+    index_ = finished(json::serialize(value_of_index()));
+    index_generation_ = registry_.generation();
+    return index_;
+}
+
+json::object OpenApiDocuments::value_of_index() {
     json::object paths;
     std::map<std::string, Made, std::less<>> kept;
     for (auto& [api_version, defs] : registry_.served()) {
@@ -60,17 +65,25 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
     }
     // Documents that are no longer served are dropped.
     made_ = std::move(kept);
-    index_ = finished(json::serialize(json::object{{"paths", std::move(paths)}}));
-    index_generation_ = registry_.generation();
-    return index_;
+    return {{"paths", std::move(paths)}};
+}
+
+json::object OpenApiDocuments::value_of_version_2() const {
+    std::vector<json::value> documents;
+    for (const auto& [api_version, defs] : registry_.served())
+        documents.emplace_back(document_of_version(defs));
+    return openapi_v2(documents);
+}
+
+json::object OpenApiDocuments::value_of(std::string_view path) const {
+    for (const auto& [api_version, defs] : registry_.served())
+        if (path_of(api_version) == path) return document_of_version(defs);
+    return {};
 }
 
 void OpenApiDocuments::make_version_2() {
     if (version_2_ != nullptr && version_2_generation_ == registry_.generation()) return;
-    std::vector<json::value> documents;
-    for (auto& [api_version, defs] : registry_.served())
-        documents.push_back(json::parse(document_of(api_version, std::move(defs))->text));
-    const json::object document = openapi_v2(documents);
+    const json::object document = value_of_version_2();
     version_2_ = finished(json::serialize(document));
     version_2_protobuf_ = finished(openapi_v2_protobuf(document));
     version_2_generation_ = registry_.generation();

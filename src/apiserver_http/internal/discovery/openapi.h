@@ -32,6 +32,13 @@ class OpenApiDocuments {
     /// /openapi/v3/PATH; `path` is "api/v1" or "apis/GROUP/VERSION". Null if it is not served.
     std::shared_ptr<const OpenApiDocument> find(std::string_view path);
 
+    // The values from which the texts are made, for other forms. Made again each time, since they
+    // are rarely requested.
+    json::object value_of_index();
+    json::object value_of_version_2() const;
+    /// Empty if it is not served.
+    json::object value_of(std::string_view path) const;
+
   private:
     struct Made {
         std::vector<apiserver::DefPtr> of;

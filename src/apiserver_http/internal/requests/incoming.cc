@@ -1,18 +1,23 @@
 #include "apiserver_http/internal/requests/incoming.h"
 
-#include <boost/json/parse.hpp>
-
 #include "apiserver_http/internal/wire/answer_headers.h"
 #include "store/json_text.h"
 
 namespace muster::apiserver_http {
 
-void Incoming::respond(int status, net::HttpHeaders headers, std::string json) {
+void Incoming::respond(int status, net::HttpHeaders headers, const json::value& value) {
+    std::string text;
     if (accepted.yaml) {
         headers.set("Content-Type", kYamlType);
-        json = yaml.write(json::parse(json));
+        text = yaml.write(value);
+    } else {
+        store::append_json(text, value);
     }
-    exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(json));
+    exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(text));
+}
+
+void Incoming::respond_json(int status, net::HttpHeaders headers, std::string text) {
+    exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(text));
 }
 
 void Incoming::respond_not_acceptable() {
@@ -33,9 +38,7 @@ void Incoming::refuse(const apiserver::StatusError& error) {
                          error.error.message());
         return;
     }
-    std::string text;
-    store::append_json(text, *response.body);
-    respond(response.status, std::move(headers), std::move(text));
+    respond(response.status, std::move(headers), *response.body);
 }
 
 void Incoming::respond_overload() {

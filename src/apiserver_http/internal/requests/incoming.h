@@ -30,7 +30,9 @@ struct Incoming {
     }
 
     /// In YAML, if that was requested.
-    void respond(int status, net::HttpHeaders headers, std::string json);
+    void respond(int status, net::HttpHeaders headers, const json::value& value);
+    /// For a client that requested JSON.
+    void respond_json(int status, net::HttpHeaders headers, std::string text);
     void refuse(const apiserver::StatusError& error);
     void respond_not_acceptable();
     /// Answers that too many requests are being served.

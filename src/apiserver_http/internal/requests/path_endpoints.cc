@@ -29,7 +29,7 @@ void PathEndpoints::respond_document(Incoming& incoming, const Document& documen
     if (known)
         incoming.exchange.respond(304, std::move(headers), std::string());
     else if (incoming.accepted.yaml)
-        incoming.respond(200, std::move(headers), *document.text);
+        incoming.respond(200, std::move(headers), document.value());
     else
         incoming.exchange.respond(200, std::move(headers), document.text);
 }

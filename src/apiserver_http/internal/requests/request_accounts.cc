@@ -1,6 +1,7 @@
 #include "apiserver_http/internal/requests/request_accounts.h"
 
 #include "apiserver/authentication/authentication.h"
+#include "base/unexpected.h"
 
 namespace muster::apiserver_http {
 
@@ -22,8 +23,10 @@ RequestAccounts::Entry::~Entry() {
     if (running_ != nullptr) running_->add_running(-1);
     if (record.authenticated) accounts_.metrics_.authentications(*record.authenticated).Increment();
     const unsigned status = exchange_.answered() ? exchange_.status() : kUnanswered;
-    accounts_.metrics_.requests(record).observe(status, accounts_.clock_.now() - record.begun);
-    audit(AuditStage::kResponseComplete, status);
+    contained("accounts of a request", [&] {
+        accounts_.metrics_.requests(record).observe(status, accounts_.clock_.now() - record.begun);
+        audit(AuditStage::kResponseComplete, status);
+    });
 }
 
 void RequestAccounts::Entry::announce() {

@@ -33,7 +33,12 @@ struct PortConnections::Connection {
 void PortConnections::open(std::uint32_t id, std::uint16_t port) {
     auto connection = std::make_shared<Connection>(tasks_.executor(), id, port);
     CHECK(connections_.emplace(id, connection).second, "a connection was opened twice");
-    tasks_.spawn("forwarded port", run(std::move(connection)));
+    tasks_.spawn("forwarded port", run(connection), [this, connection](const std::string&) {
+        connection->over = true;
+        if (connection->pod) connection->pod->close();
+        connection->changed.notify_all();
+        finished(connection->id);
+    });
 }
 
 Task<void> PortConnections::take(std::uint32_t id, std::string bytes) {
@@ -79,7 +84,8 @@ Task<void> PortConnections::run(ConnectionPtr connection) {
     auto pod = co_await connect_(connection->port);
     if (pod && !connection->dropped) {
         connection->pod = *std::move(pod);
-        tasks_.spawn("input of a forwarded port", carry_input(connection));
+        tasks_.spawn("input of a forwarded port", carry_input(connection),
+                     [this, id = connection->id](const std::string&) { drop(id); });
         co_return co_await carry_output(std::move(connection));
     }
     connection->over = true;

@@ -9,8 +9,10 @@ namespace muster::apiserver_http {
 
 namespace {
 
-std::optional<Document> document(json::object value) {
-    return Document{.text = std::make_shared<const std::string>(json::serialize(value))};
+std::optional<Document> document(json::object made) {
+    auto kept = std::make_shared<const json::value>(std::move(made));
+    auto text = std::make_shared<const std::string>(json::serialize(*kept));
+    return Document{.text = std::move(text), .value = [kept] { return *kept; }};
 }
 
 std::optional<Document> document(std::optional<json::object> value) {
@@ -54,6 +56,7 @@ Document Documents::openapi_v2(bool protobuf) {
     const std::shared_ptr<const OpenApiDocument> made =
         protobuf ? openapi_.version_2_protobuf() : openapi_.version_2();
     return {.text = std::shared_ptr<const std::string>(made, &made->text),
+            .value = [this] { return json::value(openapi_.value_of_version_2()); },
             .content_type = std::string(protobuf ? kOpenApiV2Protobuf : "application/json"),
             .etag = fmt::format("\"{}\"", made->hash)};
 }
@@ -66,9 +69,15 @@ std::optional<Document> Documents::openapi(std::string_view path, std::string_vi
     else if (path[kIndex.size()] == '/')
         made = openapi_.find(path.substr(kIndex.size() + 1));
     if (made == nullptr) return std::nullopt;
-    return Document{.text = std::shared_ptr<const std::string>(made, &made->text),
-                    .etag = fmt::format("\"{}\"", made->hash),
-                    .forever = !hash.empty() && hash == made->hash};
+    return Document{
+        .text = std::shared_ptr<const std::string>(made, &made->text),
+        .value =
+            [this, path = std::string(path.substr(std::min(path.size(), kIndex.size() + 1)))] {
+                return json::value(path.empty() ? openapi_.value_of_index()
+                                                : openapi_.value_of(path));
+            },
+        .etag = fmt::format("\"{}\"", made->hash),
+        .forever = !hash.empty() && hash == made->hash};
 }
 
 }  // namespace muster::apiserver_http

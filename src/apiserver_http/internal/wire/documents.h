@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,9 +14,10 @@ namespace muster::apiserver_http {
 
 inline constexpr std::string_view kOpenApiV2Path = "/openapi/v2";
 
-/// An answer that is not an object.
+/// An answer that is not an object. `value` makes the value that is written as YAML.
 struct Document {
     std::shared_ptr<const std::string> text;
+    std::function<json::value()> value;
     std::string content_type = "application/json";
     std::string etag = {};  ///< quoted; empty: none
     bool forever = false;   ///< the URL identifies this very content

@@ -45,6 +45,25 @@ std::optional<TableOptions::RowObject> row_object_of(std::string_view include_ob
     return std::nullopt;
 }
 
+json::value present_value(const apiserver::ResourceDef& def, const apiserver::Reply& reply,
+                          Form form, TableOptions::RowObject row_object, WallTime now) {
+    const bool list = reply.items.has_value();
+    if (!list && reply.object == nullptr) return *reply.body;
+    const kube::ObjectPtr outer = list ? reply.body : reply.object->tree();
+    const ListMeta meta = list_meta(outer->get_object());
+    const std::span<const store::ObjectTextPtr> items =
+        list ? std::span(*reply.items) : std::span(&reply.object, 1);
+    if (form == Form::kTable) return make_table(def, items, meta, {row_object, true}, now);
+    if (form != Form::kObject)
+        return list ? partial_metadata_list(items, meta) : partial_metadata(outer->get_object());
+    json::value whole = *outer;
+    if (!list) return whole;
+    json::array& trees = whole.get_object()["items"].emplace_array();
+    trees.reserve(items.size());
+    for (const store::ObjectTextPtr& item : items) trees.push_back(*item->tree());
+    return whole;
+}
+
 std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now) {
     const bool list = reply.items.has_value();
@@ -55,16 +74,7 @@ std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& r
         store::append_json(text, *reply.body);
         return text;
     }
-    const kube::ObjectPtr outer = list ? reply.body : reply.object->tree();
-    const ListMeta meta = list_meta(outer->get_object());
-    const std::span<const store::ObjectTextPtr> items =
-        list ? std::span(*reply.items) : std::span(&reply.object, 1);
-    if (form == Form::kTable)
-        store::append_json(text, make_table(def, items, meta, {row_object, true}, now));
-    else if (list)
-        store::append_json(text, partial_metadata_list(items, meta));
-    else
-        store::append_json(text, partial_metadata(outer->get_object()));
+    store::append_json(text, present_value(def, reply, form, row_object, now));
     return text;
 }
 

@@ -15,6 +15,10 @@ namespace muster::apiserver_http {
 std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& reply, Form form,
                     TableOptions::RowObject row_object, WallTime now);
 
+/// The same as a value, for answers that are not written as JSON.
+json::value present_value(const apiserver::ResourceDef& def, const apiserver::Reply& reply,
+                          Form form, TableOptions::RowObject row_object, WallTime now);
+
 /// `includeObject`; nullopt for an invalid value.
 std::optional<TableOptions::RowObject> row_object_of(std::string_view include_object);
 

@@ -60,7 +60,13 @@ void LogSession::read(const LogSource& source, runtime::RetainedPod pod) {
 void LogSession::read(std::string name, Open open) {
     const std::size_t number = merge_.open();
     names_.push_back(std::move(name));
-    connection_.tasks().spawn("log of " + names_.back(), follow(number, std::move(open)));
+    connection_.tasks().spawn("log of " + names_.back(), follow(number, std::move(open)),
+                              [this, number](const std::string& what) {
+                                  failures_.emplace_back(
+                                      Code::kInternal, fmt::format("{}: {}", names_[number], what));
+                                  merge_.end(number);
+                                  came_.notify_all();
+                              });
 }
 
 void LogSession::no_more() {

@@ -17,7 +17,7 @@ namespace {
 
 Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSession& session) {
     TaskGroup tasks(co_await asio::this_coro::executor);
-    tasks.spawn("signals", watch_signals(signals, session));
+    tasks.spawn_essential("signals", watch_signals(signals, session));
     const int status = co_await session.run();
     co_await tasks.stop();
     co_await connection.stop();

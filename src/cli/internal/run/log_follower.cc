@@ -78,7 +78,12 @@ void LogFollower::start(const Key& key) {
     Followed& followed = followed_.at(key);
     followed.open = true;
     followed.followed = followed.started;
-    tasks_.spawn("log of " + followed.shown_name, follow(key));
+    tasks_.spawn("log of " + followed.shown_name, follow(key),
+                 [this, &followed](const std::string& what) {
+                     tell_failure(followed, Error(Code::kInternal, what));
+                     followed.open = false;
+                     changed_.notify_all();
+                 });
 }
 
 std::FILE* LogFollower::open_file(const Followed& followed) {

@@ -84,8 +84,8 @@ void RunSession::stop(Stop why) {
 Task<int> RunSession::run() {
     started_ = clock_.now();
     // A task of its own, so that an impatient user need not wait for an answer.
-    tasks_.spawn("post", post());
-    if (options_.timeout) tasks_.spawn("timeout", wake_at(started_ + *options_.timeout));
+    tasks_.spawn_essential("post", post());
+    if (options_.timeout) tasks_.spawn_essential("timeout", wake_at(started_ + *options_.timeout));
     while (phase_ == Phase::kPosting && !impatient_) {
         co_await changed_.wait();
         check_time();
@@ -98,7 +98,7 @@ Task<int> RunSession::run() {
     }
     if (options_.on_cluster) {
         unattended_at_ = clock_.now() + kUnattended;
-        tasks_.spawn("look for an operator", wake_at(*unattended_at_));
+        tasks_.spawn_essential("look for an operator", wake_at(*unattended_at_));
     }
     if (console_.live()) tasks_.spawn("progress", tick());
     while (!all_ended() && stop_ == Stop::kNone) {
@@ -273,7 +273,7 @@ std::string RunSession::progress_text() const {
 
 Task<void> RunSession::linger() {
     Instant deadline = clock_.now() + kLinger;
-    tasks_.spawn("linger", wake_at(deadline));
+    tasks_.spawn_essential("linger", wake_at(deadline));
     while (stop_ == Stop::kNone && clock_.now() < deadline && (pods_running() || logs_.busy()))
         co_await changed_.wait();
 }
@@ -320,7 +320,11 @@ int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
 Task<void> RunSession::remove_all() {
     removing_ = posted_.size();
     for (Posted& posted : posted_)
-        tasks_.spawn("delete " + objects_[posted.object].name, remove(posted));
+        tasks_.spawn("delete " + objects_[posted.object].name, remove(posted),
+                     [this](const std::string&) {
+                         --removing_;
+                         changed_.notify_all();
+                     });
     while (!impatient_ && (removing_ > 0 || !leaving_pods().empty())) co_await changed_.wait();
     tell_what_stays();
 }

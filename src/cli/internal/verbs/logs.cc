@@ -258,7 +258,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
             std::make_shared<Following>(connection, *session, subject,
                                         PodsFollower(*session, choice_of(options), subject.kept));
         connection.keep(following);
-        connection.tasks().spawn("pods", following->run());
+        connection.tasks().spawn_essential("pods", following->run());
     } else {
         bool any = false;
         for (const LogSource& source : sources) {

@@ -117,7 +117,7 @@ Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster&
                          RunSession& session, FaultSocket& faults,
                          const control_plane::StateDir& state) {
     TaskGroup tasks(co_await asio::this_coro::executor);
-    tasks.spawn("signals", watch_signals(signals, session));
+    tasks.spawn_essential("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
     // The run continues without it: a TMPDIR may be too long for the name of a socket.
     if (Result<void> opened = faults.open(state.path()); !opened)

@@ -137,7 +137,11 @@ Result<void> ServerCredentials::take(ExecCredential given) {
 void ServerCredentials::start_plugin() {
     if (running_ || tasks_.stopping()) return;
     running_ = true;
-    tasks_.spawn("exec plugin", run_plugin());
+    tasks_.spawn("exec plugin", run_plugin(), [this](const std::string& what) {
+        plugin_failed(Error(Code::kInternal, what));
+        running_ = false;
+        run_ended_.notify_all();
+    });
 }
 
 Task<void> ServerCredentials::run_plugin() {
@@ -152,13 +156,15 @@ Task<void> ServerCredentials::run_plugin() {
                           std::chrono::floor<std::chrono::seconds>(kPluginTime).count()));
     if (given) taken = *given ? take(**std::move(given)) : Result<void>(given->error());
     failure_.reset();
-    if (!taken) {
-        failure_ = taken.error();
-        next_run_ = clock_.now() + kRestAfterFailure;
-        warn(*failure_);
-    }
+    if (!taken) plugin_failed(taken.error());
     running_ = false;
     run_ended_.notify_all();
+}
+
+void ServerCredentials::plugin_failed(const Error& why) {
+    failure_ = why;
+    next_run_ = clock_.now() + kRestAfterFailure;
+    warn(why);
 }
 
 Task<void> ServerCredentials::plugin_ended() {

@@ -49,6 +49,7 @@ class ServerCredentials final : public Credentials {
     Result<void> take(ExecCredential given);
     void start_plugin();
     Task<void> run_plugin();
+    void plugin_failed(const Error& why);
     Task<void> plugin_ended();
     void warn(const Error& why) const;
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <boost/asio/cancellation_state.hpp>
-#include <boost/system/system_error.hpp>
 #include <cstring>
 
 #include "base/async/cancellation.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/lower_case.h"
+#include "base/unexpected.h"
 #include "net/internal/prefixed_stream.h"
 
 namespace muster::net {
@@ -72,23 +72,21 @@ void HttpConnection::stop() {
 void HttpConnection::abandon() { tasks_.cancel(); }
 
 Task<void> HttpConnection::run() {
-    bool cancelled = false;
+    struct End {  // also after an exception
+        ~End() {
+            self.disarm();
+            if (self.stream_) self.stream_->close();  // ends watch_client(), too
+        }
+        HttpConnection& self;
+    } const end{*this};
     try {
         co_await converse();
-    } catch (const boost::system::system_error& error) {
-        if (!is_cancellation(error.code())) throw;
-        cancelled = true;
+        co_return;
+    } catch (...) {
+        if (!is_cancellation(std::current_exception())) throw;
     }
-    if (cancelled) {
-        co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-        try {
-            co_await last_word();
-        } catch (const boost::system::system_error& error) {
-            if (!is_cancellation(error.code())) throw;
-        }
-    }
-    disarm();
-    if (stream_) stream_->close();  // ends watch_client(), too
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+    co_await last_word();
 }
 
 /// After a cancellation: sends the last message that is still possible.
@@ -259,7 +257,13 @@ Task<bool> HttpConnection::answer_request() {
     disarm();
     answer_ = Answer::kNone;
     HttpExchange exchange(*this);
-    co_await serving_.handler(exchange);
+    std::exception_ptr thrown;
+    try {
+        co_await serving_.handler(exchange);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    if (thrown) fail_request(thrown);
     switch (answer_) {
         case Answer::kNone:
             log::error("a request got no answer from its handler",
@@ -280,6 +284,14 @@ Task<bool> HttpConnection::answer_request() {
     if (keep_alive_ && !serving_.stopping) co_return true;
     co_await close_gently(false);
     co_return false;
+}
+
+/// An exception of a handler ends only its request.
+void HttpConnection::fail_request(const std::exception_ptr& thrown) {
+    if (is_cancellation(thrown)) std::rethrow_exception(thrown);
+    const std::string what =
+        report_unexpected(fmt::format("{} {}", request_.method, request_.path()), thrown);
+    if (may_respond()) respond(500, {{"Content-Type", "text/plain"}}, what + "\n", nullptr);
 }
 
 bool HttpConnection::make_head(unsigned status, const HttpHeaders& headers,
@@ -396,7 +408,11 @@ Task<Result<void>> HttpConnection::begin(unsigned status, HttpHeaders headers) {
     if (!watching_ && !input_ended_) {
         make_room();
         watching_ = true;
-        tasks_.spawn("watch for a client's end", watch_client());
+        tasks_.spawn("watch for a client's end", watch_client(), [this](const std::string&) {
+            watching_ = false;
+            watched_.notify_all();
+            tasks_.cancel();
+        });
     }
     co_return co_await send(asio::buffer(head_));
 }

@@ -77,6 +77,7 @@ class HttpConnection {
     Task<Result<void>> write(std::string_view piece);
     Task<Result<void>> end();
     Task<Result<std::unique_ptr<ByteStream>>> upgrade(HttpHeaders headers);
+    bool may_respond() const { return answer_ == Answer::kNone || answer_ == Answer::kWhole; }
     bool answered() const { return answer_ != Answer::kNone; }
     unsigned status() const { return status_; }
 
@@ -91,6 +92,7 @@ class HttpConnection {
     /// False when the connection is over.
     Task<bool> answer_request();
     Task<void> last_word();
+    void fail_request(const std::exception_ptr& thrown);
     /// Waits for more bytes after the present ones; false at the end or if the connection broke.
     Task<bool> read_more();
     Task<void> watch_client();

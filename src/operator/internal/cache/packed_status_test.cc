@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "kube/objects/codec.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {
@@ -18,6 +22,18 @@ TEST(PackedStatus, ComesOutAsItWentIn) {
     EXPECT_EQ(back.start_time, status.start_time);
     EXPECT_EQ(back.completion_time, status.completion_time);
     EXPECT_EQ(back.restart_generation, 3);
+}
+
+TEST(PackedStatus, WhatItDoesNotKnowMayBeDeep) {
+    std::string text = "1";
+    for (int i = 0; i < 100; ++i) text = R"({"a":)" + text + "}";
+    jobs::JobStatus status;
+    std::vector<Cause> problems;
+    kube::decode_into(json::parse(R"({"x":)" + text + "}", {}, {.max_depth = 200}), status,
+                      "status", problems);
+    ASSERT_TRUE(problems.empty());
+    EXPECT_EQ(json::serialize(kube::encode(PackedStatus(status).unpack())),
+              R"({"x":)" + text + "}");
 }
 
 TEST(PackedStatus, NothingStaysNothing) {

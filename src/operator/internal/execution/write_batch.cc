@@ -41,9 +41,13 @@ Task<bool> run_writes(TaskGroup& tasks, std::vector<Write> writes, int parallel,
     auto batch = std::make_shared<Batch>(tasks.executor(), std::move(writes), std::move(enough));
     batch->workers =
         std::min(batch->writes.size(), static_cast<std::size_t>(std::max(parallel, 1)));
-    for (std::size_t i = batch->workers; i > 0; --i) tasks.spawn("operator write", work(batch));
+    for (std::size_t i = batch->workers; i > 0; --i)
+        tasks.spawn("operator write", work(batch), [batch](const std::string&) {
+            batch->stopped = true;
+            if (--batch->workers == 0) batch->done.notify_all();
+        });
     while (batch->workers > 0) co_await batch->done.wait();
-    co_return batch->next == batch->writes.size();
+    co_return !batch->stopped && batch->next == batch->writes.size();
 }
 
 }  // namespace muster::operators

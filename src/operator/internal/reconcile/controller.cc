@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/async/cancellation.h"
+#include "base/unexpected.h"
+
 namespace muster::operators {
 
 Controller::Controller(Clock& clock, TaskGroup& tasks, Reconcile reconcile, Done done)
@@ -13,14 +16,20 @@ Controller::Controller(Clock& clock, TaskGroup& tasks, Reconcile reconcile, Done
       timers_(clock, tasks, [this](const std::string& key) { queue_.add(key); }) {}
 
 void Controller::start(int workers) {
-    for (int i = 0; i < workers; ++i) tasks_.spawn("operator worker", work());
+    for (int i = 0; i < workers; ++i) tasks_.spawn_essential("operator worker", work());
 }
 
 Task<void> Controller::work() {
     for (;;) {
         const std::string key = co_await queue_.next();
         const Instant began = clock_.now();
-        const bool complete = co_await reconcile_(key);
+        bool complete = false;
+        try {
+            complete = co_await reconcile_(key);
+        } catch (...) {
+            if (is_cancellation(std::current_exception())) throw;
+            report_unexpected("reconciling " + key, std::current_exception());
+        }
         if (done_) done_(key, clock_.now() - began, complete);
         if (complete)
             queue_.forget(key);

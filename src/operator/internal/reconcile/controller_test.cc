@@ -32,6 +32,7 @@ class ControllerTest : public ::testing::Test {
         most_at_once = std::max(most_at_once, ++at_once[key]);
         co_await clock.sleep_for(takes);
         --at_once[key];
+        if (key == "throws" && failures[key]-- > 0) throw std::runtime_error("a fault");
         if (failures[key] == 0) co_return true;
         --failures[key];
         co_return false;
@@ -53,6 +54,15 @@ class ControllerTest : public ::testing::Test {
                               ended.push_back(key + (complete ? "" : " failed"));
                           }};
 };
+
+TEST_F(ControllerTest, AKeyWhoseReconciliationThrowsIsTriedAgainAndTheOthersAreReconciled) {
+    failures["throws"] = 2;
+    controller.start(1);
+    controller.add("throws");
+    controller.add("other");
+    run_for(60s);
+    EXPECT_THAT(begun, UnorderedElementsAre("throws", "throws", "throws", "other"));
+}
 
 TEST_F(ControllerTest, NothingIsReconciledBeforeItStarts) {
     controller.add("a");

@@ -28,7 +28,7 @@ void RequeueTimers::arm() {
     const WallTime first = by_time_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
     armed_.insert(first);
-    tasks_.spawn("operator alarm", wait_until(first));
+    tasks_.spawn_essential("operator alarm", wait_until(first));
 }
 
 Task<void> RequeueTimers::wait_until(WallTime until) {

@@ -70,7 +70,7 @@ TEST_F(CheckRunnerTest, WhatTakesTooLongHasFailed) {
 TEST_F(CheckRunnerTest, APodThatGoesEndsItsChecks) {
     takes = 24h;
     TaskGroup tasks(context.get_executor());
-    tasks.spawn("check", run_and_forget(ExecCheck{{"cat", "x"}}));
+    tasks.spawn_essential("check", run_and_forget(ExecCheck{{"cat", "x"}}));
     run_until([this] { return !ran.empty(); });
     await(tasks.stop());  // aborts if the check throws anything but operation_aborted
 }

@@ -52,7 +52,7 @@ void HostsFiles::remove(const std::string& uid) {
 void HostsFiles::names_changed() {
     if (held_ || pending_ || files_.empty()) return;
     pending_ = true;
-    tasks_.spawn("hosts files", rewrite_later());
+    tasks_.spawn("hosts files", rewrite_later(), [this](const std::string&) { pending_ = false; });
 }
 
 void HostsFiles::release() {

@@ -32,7 +32,11 @@ Task<Result<void>> PodVolumes::fill(bool in_use) {
     wanted.in_use = in_use;
     CO_TRY(volumes_, prepare_volumes(pod_.environment(), pod_.files.volumes(), wanted));
     if (tokens_.due() && !std::exchange(keeps_tokens_, true))
-        pod_.tasks.spawn("tokens", keep_tokens_fresh());
+        pod_.tasks.spawn("tokens", keep_tokens_fresh(), [this](const std::string& what) {
+            keeps_tokens_ = false;
+            pod_.record(kube::EventType::kWarning, "FailedMount",
+                        "tokens are no longer renewed: " + what);
+        });
     filled_ = true;
     if (stale_) data_changed();
     co_return Result<void>{};
@@ -67,7 +71,11 @@ Task<void> PodVolumes::keep_tokens_fresh() {
 void PodVolumes::data_changed() {
     stale_ = true;
     if (filled_ && !std::exchange(rewrites_, true))
-        pod_.tasks.spawn("mounted data", rewrite_data());
+        pod_.tasks.spawn("mounted data", rewrite_data(), [this](const std::string& what) {
+            rewrites_ = false;
+            pod_.record(kube::EventType::kWarning, "FailedMount",
+                        "MountVolume.SetUp failed: " + what);
+        });
 }
 
 /// If the object is gone or can't be mounted any more, the old files stay, as with a kubelet; its

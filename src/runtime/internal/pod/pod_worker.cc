@@ -14,6 +14,7 @@ namespace {
 
 constexpr Duration kNetworkHook = std::chrono::seconds(30);
 constexpr Duration kDeleteRetry = std::chrono::seconds(1);
+constexpr Duration kRetryAfterFault = std::chrono::seconds(1);
 
 /// Commands may take the time that they need; a connection attempt must end at some point.
 std::optional<Duration> limit_of_hook(const Handler& hook) {
@@ -45,7 +46,7 @@ void PodWorker::start() {
     ended_before_ = status.phase == "Succeeded" || status.phase == "Failed";
     if (ended_before_) {
         // Its status stays, and only the object has to be removed.
-        if (pod_.pod->metadata.deleting()) pod_.tasks.spawn("deletion", delete_pod());
+        if (pod_.pod->metadata.deleting()) begin_deletion({});
         return;
     }
     if (status.start_time.empty())
@@ -78,7 +79,8 @@ void PodWorker::resume() {
 
 void PodWorker::take_over(RecoveredPod recovered) {
     recovery_.begin(std::move(recovered));
-    pod_.tasks.spawn("taking over", take_over_sandbox());
+    pod_.tasks.spawn("taking over", take_over_sandbox(),
+                     [this](const std::string& what) { give_up(what); });
 }
 
 void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
@@ -122,9 +124,16 @@ void PodWorker::perform(PodActions actions) {
 void PodWorker::perform_one(PodAction action) {
     switch (action.kind) {
         case PodAction::Kind::kCreateSandbox:
-            return pod_.tasks.spawn("sandbox", create_sandbox());
+            return pod_.tasks.spawn("sandbox", create_sandbox(), [this](const std::string& what) {
+                if (pod_.sandbox) return give_up(what);
+                sandbox_failed("FailedCreatePodSandBox", "Failed to create pod sandbox: " + what);
+            });
         case PodAction::Kind::kStartContainer:
-            return pod_.tasks.spawn("container", start_container(action.container));
+            return pod_.tasks.spawn(
+                "container", start_container(action.container),
+                [this, index = action.container](const std::string& what) {
+                    perform(pod_.machine.config_failed(index, what, pod_.now()));
+                });
         case PodAction::Kind::kSignal:
             if (const ContainerRun* run = pod_.runs.newest(action.container))
                 run->signal(action.signal);
@@ -139,7 +148,7 @@ void PodWorker::perform_one(PodAction action) {
             return pod_.record(action.event_type, std::move(action.reason),
                                std::move(action.message));
         case PodAction::Kind::kDeletePod:
-            return pod_.tasks.spawn("deletion", delete_pod());
+            return begin_deletion({});
     }
 }
 
@@ -147,7 +156,27 @@ void PodWorker::arm_timer() {
     const std::optional<Instant> at = pod_.machine.wake_at();
     if (!at || (timer_at_ && *timer_at_ <= *at)) return;
     timer_at_ = at;
-    pod_.tasks.spawn("timer", wake(*at));
+    spawn_timer(*at);
+}
+
+void PodWorker::spawn_timer(Instant at) {
+    pod_.tasks.spawn("timer", wake(at), [this](const std::string& what) {
+        timer_at_.reset();
+        give_up(what);
+        if (pod_.sandbox) return;
+        // Perhaps nothing else would wake it.
+        timer_at_ = pod_.node.clock.now() + kRetryAfterFault;
+        spawn_timer(*timer_at_);
+    });
+}
+
+/// After an internal fault in a task that a pod needs: the pod ends, with an event, instead of
+/// hanging. The task that reads its init's reports may have ended, so it does not wait for a report.
+void PodWorker::give_up(const std::string& what) {
+    pod_.record(kube::EventType::kWarning, "InternalError", what + "; the pod is ended");
+    if (!pod_.sandbox) return;
+    pod_.sandbox->kill();
+    if (!reads_reports_) sandbox_ended();
 }
 
 Task<void> PodWorker::wake(Instant at) {
@@ -172,7 +201,7 @@ Task<void> PodWorker::create_sandbox() {
                                  "Failed to create pod sandbox: " + sandbox.error().message());
     pod_.sandbox = *std::move(sandbox);
     setup_error_.clear();
-    pod_.tasks.spawn("reports", read_reports());
+    pod_.tasks.spawn("reports", read_reports(), [this](const std::string& what) { give_up(what); });
 }
 
 Task<Result<void>> PodWorker::prepare_pod() {
@@ -219,6 +248,11 @@ void PodWorker::count_launches() {
 }
 
 Task<void> PodWorker::read_reports() {
+    struct Reading {
+        explicit Reading(bool& is) : reads(is) { reads = true; }
+        ~Reading() { reads = false; }
+        bool& reads;
+    } const reading(reads_reports_);
     for (;;) {
         auto report = co_await pod_.sandbox->next_report();
         if (!report) {
@@ -302,11 +336,15 @@ void PodWorker::begin_check(const PodAction& action) {
     const ContainerLifecycle& lifecycle = pod_.machine.lifecycle(action.container);
     if (action.kind == PodAction::Kind::kRunProbe) {
         const ProbeSpec& probe = lifecycle.probe(action.probe);
-        return pod_.tasks.spawn("probe", run_check(action, probe.handler, probe.timing.timeout));
+        return pod_.tasks.spawn(
+            "probe", run_check(action, probe.handler, probe.timing.timeout),
+            [this, action](const std::string& what) { check_ended(action, {.output = what}); });
     }
     const Handler& hook =
         action.hook == HookKind::kPostStart ? *lifecycle.post_start : *lifecycle.pre_stop;
-    pod_.tasks.spawn("hook", run_check(action, hook, limit_of_hook(hook)));
+    pod_.tasks.spawn(
+        "hook", run_check(action, hook, limit_of_hook(hook)),
+        [this, action](const std::string& what) { check_ended(action, {.output = what}); });
 }
 
 Task<void> PodWorker::run_check(PodAction action, Handler handler, std::optional<Duration> limit) {
@@ -317,7 +355,11 @@ Task<void> PodWorker::run_check(PodAction action, Handler handler, std::optional
     };
     const CheckResult result = co_await checks_.run(std::move(handler), pod_.machine.facts().pod_ip,
                                                     limit, std::move(exec));
-    if (pod_.stopping) co_return;
+    check_ended(action, result);
+}
+
+void PodWorker::check_ended(const PodAction& action, const CheckResult& result) {
+    if (pod_.stopping) return;
     perform(action.kind == PodAction::Kind::kRunProbe
                 ? pod_.machine.probe_ended(action.container, action.instance, action.probe, result,
                                            pod_.now())
@@ -325,7 +367,13 @@ Task<void> PodWorker::run_check(PodAction action, Handler handler, std::optional
                                           pod_.now()));
 }
 
-Task<void> PodWorker::delete_pod() {
+void PodWorker::begin_deletion(Duration pause) {
+    pod_.tasks.spawn("deletion", delete_pod(pause),
+                     [this](const std::string&) { begin_deletion(kRetryAfterFault); });
+}
+
+Task<void> PodWorker::delete_pod(Duration pause) {
+    if (pause > Duration::zero()) co_await pod_.node.clock.sleep_for(pause);
     co_await status_.flush();
     for (;;) {
         kube::DeleteOptions options;

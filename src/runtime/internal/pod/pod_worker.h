@@ -47,6 +47,7 @@ class PodWorker {
     void perform(PodActions actions);
     void perform_one(PodAction action);
     void arm_timer();
+    void spawn_timer(Instant at);
     Task<void> wake(Instant at);
 
     Task<void> create_sandbox();
@@ -64,7 +65,10 @@ class PodWorker {
     Task<void> start_container(std::size_t index);
     void begin_check(const PodAction& action);
     Task<void> run_check(PodAction action, Handler handler, std::optional<Duration> limit);
-    Task<void> delete_pod();
+    void begin_deletion(Duration pause);
+    Task<void> delete_pod(Duration pause);
+    void check_ended(const PodAction& action, const CheckResult& result);
+    void give_up(const std::string& what);
 
     PodContext pod_;
     StatusWriter status_;
@@ -75,6 +79,7 @@ class PodWorker {
     FaultInjection faults_;
     CheckRunner checks_;
     std::optional<Instant> timer_at_;
+    bool reads_reports_ = false;
     Signal sandbox_ended_;
     std::string setup_error_;
     bool ended_before_ = false;  ///< before this process began

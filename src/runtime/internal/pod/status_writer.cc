@@ -27,7 +27,17 @@ void StatusWriter::changed() {
     dirty_ = true;
     if (running_ || gone_) return;
     running_ = true;
-    tasks_.spawn("status of " + name_, run());
+    tasks_.spawn("status of " + name_, run(), [this](const std::string&) {
+        running_ = false;
+        idle_.notify_all();
+        // Perhaps no other change comes, and this one has not been written.
+        tasks_.spawn("status of " + name_ + " again", change_later());
+    });
+}
+
+Task<void> StatusWriter::change_later() {
+    co_await clock_.sleep_for(kFirstRetry);
+    changed();
 }
 
 Task<void> StatusWriter::flush() {

@@ -25,6 +25,7 @@ class StatusWriter {
 
   private:
     Task<void> run();
+    Task<void> change_later();
 
     kube::Client& client_;
     Clock& clock_;

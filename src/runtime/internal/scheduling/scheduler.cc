@@ -130,7 +130,7 @@ void Scheduler::node_changed(bool unschedulable) {
 void Scheduler::look_again() {
     if (running_ || !node_known_) return;
     running_ = true;
-    tasks_.spawn("scheduler", run());
+    tasks_.spawn("scheduler", run(), [this](const std::string&) { running_ = false; });
 }
 
 Task<void> Scheduler::run() {
@@ -153,7 +153,9 @@ Task<void> Scheduler::run() {
             known.pod.bound = true;
             if (auto gang = gangs_.find(known.pod.gang); gang != gangs_.end())
                 gang->second.admitted = true;
-            tasks_.spawn("binding", bind(placement.key, known.reference));
+            tasks_.spawn("binding", bind(placement.key, known.reference),
+                         [this, key = placement.key, pod = known.reference](
+                             const std::string& what) { binding_failed(key, pod, what); });
             continue;
         }
         if (placement.message.empty()) continue;
@@ -179,13 +181,19 @@ Task<void> Scheduler::bind(std::string key, kube::ObjectReference pod) {
         co_return;
     }
     const Code code = bound.error().code();
+    const bool is_other = code == Code::kNotFound || code == Code::kConflict;
+    binding_failed(key, pod, is_other ? std::string() : bound.error().message());
+}
+
+/// `why`: for the event; empty if there is to be none.
+void Scheduler::binding_failed(const std::string& key, const kube::ObjectReference& pod,
+                               const std::string& why) {
     auto it = pods_.find(key);
     if (it != pods_.end() && it->second.reference.uid == pod.uid) {
         it->second.assigned = false;
         it->second.pod.bound = false;
     }
-    if (code == Code::kNotFound || code == Code::kConflict) co_return;
-    events_.record(pod, kube::EventType::kWarning, "FailedScheduling", bound.error().message());
+    if (!why.empty()) events_.record(pod, kube::EventType::kWarning, "FailedScheduling", why);
 }
 
 Task<void> Scheduler::mark_unschedulable(std::string key, kube::ObjectReference pod,

@@ -50,6 +50,8 @@ class Scheduler {
     void look_again();
     Task<void> run();
     Task<void> bind(std::string key, kube::ObjectReference pod);
+    void binding_failed(const std::string& key, const kube::ObjectReference& pod,
+                        const std::string& why);
     Task<void> mark_unschedulable(std::string key, kube::ObjectReference pod, std::string message);
     Task<void> remove(kube::ObjectReference pod);
 

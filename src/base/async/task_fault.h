@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+/// While an object of this class exists, each task with this name throws instead of beginning: for
+/// tests of the consequences. Without one, it costs a task the load of a pointer. Thread: the loop
+/// of the tasks.
+class TaskFault {
+  public:
+    explicit TaskFault(std::string task_name);
+    ~TaskFault();
+    TaskFault(const TaskFault&) = delete;
+    TaskFault& operator=(const TaskFault&) = delete;
+
+    /// How many tasks threw.
+    std::size_t hits() const { return hits_; }
+    /// Throws if tasks with this name have to.
+    static void strike(std::string_view task_name);
+
+  private:
+    std::string name_;
+    std::size_t hits_ = 0;
+    TaskFault* previous_;
+};
+
+}  // namespace muster

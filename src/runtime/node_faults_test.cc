@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/async/task_fault.h"
+#include "runtime/internal/node_fixture.h"
+
+namespace muster::runtime {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// An internal fault in one pod's tasks affects only this pod.
+class NodeFaultsTest : public NodeTest {};
+
+TEST_P(NodeFaultsTest, WhatFailsBeforeItHasBegunIsTriedAgain) {
+    start_node();
+    for (const std::string task : {"sandbox", "container", "binding", "status of status"}) {
+        const std::string name = task.substr(0, task.find(' '));
+        {
+            const TaskFault fault(task);
+            create(pod_json(name, shell("true")));
+            run_until([&] { return fault.hits() > 0; });
+        }
+        create(pod_json("beside-" + name, shell("true")));
+        wait_phase("beside-" + name, "Succeeded");
+        wait_phase(name, "Succeeded");
+    }
+}
+
+TEST_P(NodeFaultsTest, APodWhoseReportsAreNotReadEndsAndSaysWhy) {
+    start_node();
+    {
+        const TaskFault fault("reports");
+        create(pod_json("deaf", shell("sleep 1000")));
+        run_until([&] { return fault.hits() > 0; });
+    }
+    create(pod_json("beside", shell("true")));
+    wait_phase("beside", "Succeeded");
+    wait_for("deaf", [](const kube::Pod* pod) {
+        return pod == nullptr || pod->status.phase == "Failed" || pod->status.phase == "Running";
+    });
+    EXPECT_THAT(events_of("deaf"), Contains(HasSubstr("InternalError: an internal error")));
+}
+
+TEST_P(NodeFaultsTest, ADeletionThatFailsIsTriedAgain) {
+    start_node();
+    create(pod_json("gone", shell("sleep 1000")));
+    wait_phase("gone", "Running");
+    {
+        const TaskFault fault("deletion");
+        remove("gone", 0);
+        run_until([&] { return fault.hits() > 0; });
+    }
+    wait_for("gone", [](const kube::Pod* pod) { return pod == nullptr; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, NodeFaultsTest,
+                         ::testing::Values(SandboxMode::kNone, SandboxMode::kNamespaces),
+                         [](const auto& mode) {
+                             return mode.param == SandboxMode::kNone ? "None" : "Namespaces";
+                         });
+
+}  // namespace
+}  // namespace muster::runtime
