@@ -4,7 +4,7 @@
 #include "apiserver_http/metric_family.h"
 #include "base/log.h"
 
-// What clients see of faults of ours, and what they can't reach with deep values.
+// What clients see of internal faults, and that deep values and odd bytes cause none.
 
 namespace muster::apiserver_http {
 namespace {
@@ -133,6 +133,77 @@ TEST_F(Faults, AnAuditLogThatFailsEndsNothing) {
     sink_->faulty = false;
     EXPECT_EQ(get(kMaps).status, 200);
     EXPECT_EQ(sink_->lines.size(), 1u);
+}
+
+// ---- bytes that are not UTF-8
+
+TEST_F(Faults, BytesThatAreNoTextAreRefusedWhereTheyWouldBeStoredOrEchoed) {
+    const std::string body = config_map("a");
+    const std::string bad = "a\xff";
+    struct Case {
+        const char* what;
+        net::HttpRequest request;
+    };
+    for (Case& c : std::vector<Case>{
+             {"a path", request("GET", "/%ff")},
+             {"a name", request("GET", kMaps + "/a%ff")},
+             {"a namespace", request("GET", "/api/v1/namespaces/%c3%28/pods")},
+             {"a path as it is", request("GET", "/a\xff")},
+             {"a field manager", request("POST", kMaps + "?fieldManager=a%ff", body)},
+             {"the name of a parameter", request("POST", kMaps + "?%ff=a", body)},
+             {"a selector", request("GET", kMaps + "?labelSelector=a%3D%ff")},
+             {"an agent", request("POST", kMaps, body, {{"User-Agent", bad + "/1"}})},
+             {"an agent of a patch",
+              request("PATCH", kMaps + "/m", R"({"data":{"a":"b"}})",
+                      {{"User-Agent", bad}, {"Content-Type", "application/merge-patch+json"}})},
+             {"a user", request("GET", kMaps, "", {{"Impersonate-User", bad}})},
+             {"a group",
+              request("GET", kMaps, "", {{"Impersonate-User", "a"}, {"Impersonate-Group", bad}})},
+             {"an extra key", request("GET", kMaps, "",
+                                      {{"Impersonate-User", "a"}, {"Impersonate-Extra-%ff", "x"}})},
+             {"JSON",
+              request("POST", kMaps, R"({"metadata":{"name":"a"},"data":{"k":")" + bad + "\"}}")},
+             {"a key of JSON",
+              request("POST", kMaps, R"({"metadata":{"name":"a"},"data":{")" + bad + "\":\"\"}}")},
+             {"half a surrogate",
+              request("POST", kMaps, R"({"metadata":{"name":"a"},"data":{"k":"\ud800"}})")},
+         }) {
+        for (const char* accept : {"application/json", kYaml}) {
+            c.request.headers.set("Accept", accept);
+            const net::HttpResponse answer = send(c.request);
+            EXPECT_EQ(answer.status, 400) << c.what << "\n" << answer.body;
+            boost::system::error_code failed;
+            EXPECT_EQ(json::parse(answer.body, failed).is_object(), true) << c.what << failed;
+        }
+    }
+    for (const std::string& line : sink_->lines) {
+        boost::system::error_code failed;
+        json::parse(line, failed);
+        EXPECT_FALSE(failed) << line;
+    }
+    EXPECT_EQ(logged_, std::vector<std::string>());
+}
+
+TEST_F(Faults, AnAgentThatIsOnlyLoggedIsReplacedThere) {
+    EXPECT_EQ(send(request("GET", kMaps, "", {{"User-Agent", "a\xff"}})).status, 200);
+    EXPECT_THAT(sink_->lines.back(), HasSubstr("\"userAgent\":\"a\xef\xbf\xbd\""));
+}
+
+TEST_F(Faults, AFieldManagerIsCutBetweenCharacters) {
+    std::string agent = "a";
+    for (int i = 0; i < 100; ++i) agent += "\xc3\xa4";
+    EXPECT_EQ(send(request("POST", kMaps, config_map("a"), {{"User-Agent", agent}})).status, 201);
+    const json::value made = parsed(get(kMaps + "/a"));
+    const json::string& manager =
+        made.at("metadata").at("managedFields").at(0).at("manager").as_string();
+    EXPECT_EQ(manager.size(), 127u);
+}
+
+TEST_F(Faults, AWarningWithControlCharactersIsSent) {
+    const net::HttpResponse answer =
+        post(kMaps, "{\"metadata\":{\"name\":\"a\"},\"da\\u0001ta\":{}}");
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    EXPECT_TRUE(answer.headers.contains("Warning"));
 }
 
 }  // namespace

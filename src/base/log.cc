@@ -3,7 +3,10 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
 #include <atomic>
+
+#include "base/utf8.h"
 
 namespace muster::log {
 
@@ -54,15 +57,24 @@ spdlog::level::level_enum to_spdlog(Level level) {
     return spdlog::level::err;
 }
 
+/// Terminals obey some of these.
+bool is_control(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
+
 bool needs_quotes(std::string_view value) {
-    return value.empty() || value.find_first_of(" \"=\n\t") != std::string_view::npos;
+    return value.empty() || std::ranges::any_of(value, [](char c) {
+               return c == ' ' || c == '"' || c == '=' || is_control(c);
+           });
 }
 
-void append_quoted(std::string& line, std::string_view value) {
+/// `control` writes a control character that is not a line end.
+template <class Control>
+void append_escaped(std::string& line, std::string_view text, Control control) {
     line += '"';
-    for (char c : value) {
+    for (const char c : text) {
         if (c == '\n') {
             line += "\\n";
+        } else if (is_control(c)) {
+            line += control(static_cast<unsigned>(c));
         } else {
             if (c == '"' || c == '\\') line += '\\';
             line += c;
@@ -71,21 +83,12 @@ void append_quoted(std::string& line, std::string_view value) {
     line += '"';
 }
 
+void append_quoted(std::string& line, std::string_view text) {
+    append_escaped(line, text, [](unsigned c) { return fmt::format("\\x{:02x}", c); });
+}
+
 void append_json(std::string& line, std::string_view text) {
-    line += '"';
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            line += '\\';
-            line += c;
-        } else if (c == '\n') {
-            line += "\\n";
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            line += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-            line += c;
-        }
-    }
-    line += '"';
+    append_escaped(line, text, [](unsigned c) { return fmt::format("\\u{:04x}", c); });
 }
 
 /// Everything after the time and the level.
@@ -96,7 +99,7 @@ std::string json_rest(std::string_view message, std::initializer_list<Field> fie
         line += ',';
         append_json(line, field.key);
         line += ':';
-        append_json(line, field.value);
+        append_json(line, as_utf8(field.value));
     }
     line += '}';
     return line;
@@ -120,10 +123,11 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
         line += ' ';
         line += field.key;
         line += '=';
-        if (needs_quotes(field.value))
-            append_quoted(line, field.value);
+        const std::string value = as_utf8(field.value);
+        if (needs_quotes(value))
+            append_quoted(line, value);
         else
-            line += field.value;
+            line += value;
     }
     if (sink())
         sink()(level, line);

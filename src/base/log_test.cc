@@ -28,6 +28,12 @@ TEST_F(LogTest, FieldsFollowTheMessageAndAreQuotedWhenTheyMustBe) {
     EXPECT_EQ(lines[0], R"(pod started pod=a-0 took_ms=12 why="first \"try\"\nagain" empty="")");
 }
 
+TEST_F(LogTest, WhatClientsSendIsMadeVisible) {
+    log::info("refused", {{"agent", "a\xffz"}, {"title", "\x1b]0;x\x07"}});
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0], "refused agent=a\xef\xbf\xbdz title=\"\\x1b]0;x\\x07\"");
+}
+
 TEST_F(LogTest, LinesBelowTheLevelAreNotWritten) {
     log::debug("quiet");
     log::warning("loud");

@@ -6,6 +6,7 @@
 #include "apiserver/objects/json_access.h"
 #include "base/lower_case.h"
 #include "base/parse_number.h"
+#include "base/utf8.h"
 
 namespace muster::apiserver {
 
@@ -41,7 +42,7 @@ std::string manager_of(const kube::Request& request) {
     std::string_view manager = request.query_value("fieldManager");
     if (manager.empty()) {
         manager = request.user_agent;
-        manager = manager.substr(0, std::min(manager.find('/'), kMaxFieldManagerBytes));
+        manager = cut_utf8(manager.substr(0, manager.find('/')), kMaxFieldManagerBytes);
     }
     std::string name;
     std::ranges::remove_copy_if(manager, std::back_inserter(name), is_control);
@@ -114,6 +115,10 @@ StatusResult<WriteQuery> parse_write_query(const kube::Request& request,
         field_errors.push_back(invalid_value("fieldManager", json::value(manager),
                                              "invalid character: should be printable"));
     query.manager = manager_of(request);
+    if (!is_utf8(query.manager))
+        return bad_request(
+            "the field manager, which is the query's fieldManager or the beginning of the "
+            "User-Agent, has bytes that are not UTF-8");
     if (options_kind == "PatchOptions" && has_query(request, "force") && !apply)
         field_errors.push_back(
             forbidden_field("force", "may not be specified for non-apply patch"));

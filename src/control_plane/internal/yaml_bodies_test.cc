@@ -44,6 +44,21 @@ TEST(YamlBodies, WhatIsWrittenReadsBack) {
     EXPECT_EQ(*read, value);
 }
 
+TEST(YamlBodies, HalfASurrogateIsNoCharacter) {
+    for (const char* text : {"a: \"\\ud800\"", "a: \"\\U0000d800\"", "a: \"\\U00110000\"",
+                             "a: \xff", "\"\\udfff\": a"})
+        EXPECT_FALSE(yaml_bodies().read(text).has_value()) << text;
+}
+
+TEST(YamlBodies, WhatIsWrittenIsAsDeepAsItsValue) {
+    json::value deep = 1;
+    for (int i = 0; i < 200; ++i) deep = json::object{{"a", std::move(deep)}};
+    EXPECT_EQ(*yaml_bodies().read(yaml_bodies().write(json::object{{"a", 1}})),
+              json::value(json::object{{"a", 1}}));
+    EXPECT_GT(yaml_bodies().write(deep).size(), 200u * 200u);
+    EXPECT_NE(yaml_bodies().write(json::object{{"a", "\xff"}}), "") << "of an older store";
+}
+
 TEST(YamlBodies, WhatOthersReadAsADateIsQuoted) {
     for (const char* text : {"2026-01-02T03:04:05Z", "2026-01-02", "12:30:45"})
         EXPECT_EQ(yaml_bodies().write(json::object{{"t", text}}), fmt::format("t: \"{}\"\n", text));

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "kube/internal/client/event_correlator.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/time.h"
@@ -76,7 +77,7 @@ void EventRecorder::record(const ObjectReference& about, EventType type, std::st
     Occurrence occurrence{about,
                           type == EventType::kNormal ? "Normal" : "Warning",
                           std::move(reason),
-                          std::move(message),
+                          as_utf8(message),  // it may contain texts of programs
                           state.clock.now(),
                           state.clock.wall_now()};
     // Before the queue: a flood about one object takes no room from events about others.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "net/internal/http/web_socket_frames.h"
 
 using namespace muster::net;

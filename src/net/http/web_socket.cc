@@ -9,6 +9,7 @@
 #include "base/async/signal.h"
 #include "base/check.h"
 #include "base/lower_case.h"
+#include "base/utf8.h"
 #include "net/internal/http/web_socket_frames.h"
 #include "net/internal/tls/openssl.h"
 #include "net/tls/certificates.h"

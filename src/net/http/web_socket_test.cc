@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include "base/async/signal.h"
+#include "base/utf8.h"
 #include "net/http/http_server_fixture.h"
 #include "net/internal/http/web_socket_frames.h"
 

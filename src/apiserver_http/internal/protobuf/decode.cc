@@ -4,6 +4,7 @@
 
 #include "apiserver_http/internal/protobuf/message_reader.h"
 #include "apiserver_http/internal/protobuf/wire_reader.h"
+#include "base/utf8.h"
 
 namespace muster::apiserver_http {
 

@@ -10,6 +10,7 @@
 #include "apiserver_http/internal/protobuf/message_catalog.h"
 #include "apiserver_http/internal/protobuf/wire_reader.h"
 #include "apiserver_http/internal/protobuf/wire_writer.h"
+#include "base/utf8.h"
 
 namespace muster::apiserver_http {
 namespace {

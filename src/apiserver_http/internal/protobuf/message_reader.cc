@@ -10,6 +10,7 @@
 
 #include "apiserver_http/internal/protobuf/message_catalog.h"
 #include "apiserver_http/internal/protobuf/wire_reader.h"
+#include "base/utf8.h"
 #include "kube/values/base64.h"
 #include "kube/values/time.h"
 

@@ -82,41 +82,4 @@ Result<void> WireReader::skip(WireType type) {
     return {};
 }
 
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const auto first = static_cast<unsigned char>(text.front());
-        if (first < 0x80) {
-            text.remove_prefix(1);
-            continue;
-        }
-        // The first byte says how many follow, and which second bytes would be an overlong form, a
-        // surrogate, or beyond U+10FFFF.
-        std::size_t more = 0;
-        unsigned char low = 0x80;
-        unsigned char high = 0xbf;
-        if (first >= 0xc2 && first <= 0xdf) {
-            more = 1;
-        } else if (first >= 0xe0 && first <= 0xef) {
-            more = 2;
-            if (first == 0xe0) low = 0xa0;
-            if (first == 0xed) high = 0x9f;
-        } else if (first >= 0xf0 && first <= 0xf4) {
-            more = 3;
-            if (first == 0xf0) low = 0x90;
-            if (first == 0xf4) high = 0x8f;
-        } else {
-            return false;
-        }
-        if (text.size() <= more) return false;
-        for (std::size_t i = 1; i <= more; ++i) {
-            const auto byte = static_cast<unsigned char>(text[i]);
-            if (byte < low || byte > high) return false;
-            low = 0x80;
-            high = 0xbf;
-        }
-        text.remove_prefix(more + 1);
-    }
-    return true;
-}
-
 }  // namespace muster::apiserver_http

@@ -43,6 +43,4 @@ class WireReader {
     std::string_view whole_;
 };
 
-bool is_utf8(std::string_view text);
-
 }  // namespace muster::apiserver_http

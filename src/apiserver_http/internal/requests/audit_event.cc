@@ -5,6 +5,7 @@
 
 #include "apiserver/authentication/user_info.h"
 #include "apiserver_http/internal/json_access.h"
+#include "base/utf8.h"
 #include "kube/values/time.h"
 #include "store/json_text.h"
 
@@ -105,7 +106,8 @@ std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
     }
     std::string line;
     store::append_json(line, event);
-    return line;
+    // Requests that were refused for such bytes are logged, too.
+    return is_utf8(line) ? line : as_utf8(line);
 }
 
 }  // namespace muster::apiserver_http

@@ -6,12 +6,12 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// A header's value may not have an unescaped quotation mark or a line end.
+/// A header's value may not have an unescaped quotation mark or a control character.
 std::string quoted(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') quoted += '\\';
-        quoted += c == '\n' || c == '\r' ? ' ' : c;
+        quoted += (c >= 0 && c < ' ') || c == 0x7f ? ' ' : c;
     }
     quoted += '"';
     return quoted;

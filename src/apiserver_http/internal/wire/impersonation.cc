@@ -4,6 +4,7 @@
 #include "apiserver/authentication/service_account_name.h"
 #include "apiserver_http/internal/wire/url.h"
 #include "base/lower_case.h"
+#include "base/utf8.h"
 
 namespace muster::apiserver_http {
 
@@ -45,6 +46,9 @@ apiserver::StatusResult<std::optional<Impersonation>> read_impersonation(
     for (const auto& [field, value] : headers) {
         const std::string name = lower_case(field);
         if (!name.starts_with("impersonate-")) continue;
+        if (!is_utf8(value))
+            return apiserver::bad_request(
+                fmt::format("the field {} has bytes that are not UTF-8", field));
         if (name == kUserField || name == kUidField) {
             std::string& slot = name == kUserField ? wanted.user.name : wanted.user.uid;
             if (!slot.empty())
@@ -58,7 +62,7 @@ apiserver::StatusResult<std::optional<Impersonation>> read_impersonation(
             wanted.needed.push_back(impersonate("", "groups", value));
         } else if (name.starts_with(kExtraField)) {
             const auto key = percent_decoded(name.substr(kExtraField.size()));
-            if (!key || key->empty())
+            if (!key || key->empty() || !is_utf8(*key))
                 return apiserver::bad_request(
                     fmt::format("the name of the field {} is not an extra key", field));
             apiserver::Action action = impersonate(kAuthenticationGroup, "userextras", value);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/fields.h"
+#include "base/utf8.h"
 
 namespace muster::apiserver_http {
 
@@ -44,7 +45,7 @@ std::optional<std::string> percent_decoded(std::string_view text) { return unesc
 apiserver::StatusResult<Url> parse_url(std::string_view target) {
     if (!target.starts_with('/'))
         return apiserver::bad_request(
-            fmt::format("the request target \"{}\" does not begin with /", target));
+            fmt::format("the request target \"{}\" does not begin with /", as_utf8(target)));
     Url url;
     std::string_view path = take_field(target, '?');
     while (!path.empty()) {
@@ -53,11 +54,11 @@ apiserver::StatusResult<Url> parse_url(std::string_view target) {
         const std::optional<std::string> segment = unescape(raw, false);
         if (!segment)
             return apiserver::bad_request(
-                fmt::format("the path segment \"{}\" has a broken escape", raw));
+                fmt::format("the path segment \"{}\" has a broken escape", as_utf8(raw)));
         if (*segment == "." || *segment == ".." || segment->find('/') != segment->npos ||
-            segment->find('\0') != segment->npos)
+            segment->find('\0') != segment->npos || !is_utf8(*segment))
             return apiserver::bad_request(
-                fmt::format("the path segment \"{}\" can't be a name", raw));
+                fmt::format("the path segment \"{}\" can't be a name", as_utf8(raw)));
         url.path += '/';
         url.path += *segment;
     }
@@ -67,6 +68,8 @@ apiserver::StatusResult<Url> parse_url(std::string_view target) {
         const std::optional<std::string> key = unescape(take_field(pair, '='), true);
         std::optional<std::string> value = unescape(pair, true);
         if (!key || !value) return apiserver::bad_request("the query has a broken escape");
+        if (!is_utf8(*key) || !is_utf8(*value))
+            return apiserver::bad_request("the query has bytes that are not UTF-8");
         url.query.emplace_back(*key, *std::move(value));
     }
     return url;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace muster::net {
 
 namespace {
@@ -27,32 +29,6 @@ bool is_control(WebSocketOpcode opcode) { return static_cast<std::uint8_t>(opcod
 
 bool is_known(std::uint8_t opcode) { return opcode <= 2 || (opcode >= 8 && opcode <= 10); }
 
-/// How many bytes follow in the UTF-8 of a character, by its first byte; -1 if none begins so.
-int utf8_rest(std::uint8_t first) {
-    if (first < 0x80) return 0;
-    if (first >= 0xc2 && first <= 0xdf) return 1;
-    if (first >= 0xe0 && first <= 0xef) return 2;
-    if (first >= 0xf0 && first <= 0xf4) return 3;
-    return -1;
-}
-
-/// The bounds of the second byte, which exclude overlong forms, surrogates, and everything beyond
-/// U+10FFFF.
-std::pair<std::uint8_t, std::uint8_t> utf8_second(std::uint8_t first) {
-    switch (first) {
-        case 0xe0:
-            return {0xa0, 0xbf};
-        case 0xed:
-            return {0x80, 0x9f};
-        case 0xf0:
-            return {0x90, 0xbf};
-        case 0xf4:
-            return {0x80, 0x8f};
-        default:
-            return {0x80, 0xbf};
-    }
-}
-
 /// How many bytes the payload's size takes after the first two, which hold it themselves below 126.
 std::size_t bytes_of_length(std::size_t said) { return said == 126 ? 2 : said == 127 ? 8 : 0; }
 
@@ -65,21 +41,6 @@ std::optional<std::uint64_t> long_length(std::string_view bytes) {
 }
 
 }  // namespace
-
-bool is_utf8(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::uint8_t first = byte_at(text, at++);
-        const int rest = utf8_rest(first);
-        if (rest < 0 || text.size() - at < static_cast<std::size_t>(rest)) return false;
-        for (int i = 0; i < rest; ++i) {
-            const auto [low, high] =
-                i == 0 ? utf8_second(first) : std::pair<std::uint8_t, std::uint8_t>{0x80, 0xbf};
-            const std::uint8_t byte = byte_at(text, at++);
-            if (byte < low || byte > high) return false;
-        }
-    }
-    return true;
-}
 
 bool is_valid_close_code(std::uint16_t code) {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||

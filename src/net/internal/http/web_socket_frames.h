@@ -80,6 +80,5 @@ void apply_mask(std::string& payload, const WebSocketMask& mask);
 std::string close_payload(std::uint16_t code, std::string_view reason);
 /// Whether a close frame may carry this code.
 bool is_valid_close_code(std::uint16_t code);
-bool is_utf8(std::string_view text);
 
 }  // namespace muster::net

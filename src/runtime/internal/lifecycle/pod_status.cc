@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "kube/values/quantity.h"
 #include "kube/values/time.h"
 
@@ -34,7 +35,8 @@ void shorten_messages(kube::PodStatus& status) {
         for (kube::ContainerStatus& container : *list)
             for (kube::ContainerState* state : {&container.state, &container.last_state})
                 if (state->terminated && state->terminated->message.size() > share)
-                    state->terminated->message.resize(share);
+                    state->terminated->message =
+                        std::string(cut_utf8(state->terminated->message, share));
 }
 
 kube::ContainerStatus container_status(const ContainerRecord& record) {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/unique_fd.h"
+#include "base/utf8.h"
 #include "pod_init/cri_log.h"
 
 namespace muster::runtime {
@@ -68,8 +69,9 @@ std::string read_termination_message(const std::filesystem::path& file,
     if (failed && errno != ENOENT)
         return fmt::format("Error on reading termination log {}: {}", file.string(),
                            std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
-    if (message.empty() && from_log) return tail_of_log(log);
-    return message;
+    if (message.empty() && from_log) message = tail_of_log(log);
+    // A program may write any bytes, and a cut may leave half a character.
+    return as_utf8(message);
 }
 
 }  // namespace muster::runtime

@@ -1,6 +1,7 @@
 #include "runtime/internal/pod/status_writer.h"
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "kube/objects/codec.h"
 #include "kube/patch/patch.h"
 
@@ -9,6 +10,18 @@ namespace muster::runtime {
 namespace {
 constexpr Duration kFirstRetry = std::chrono::milliseconds(100);
 constexpr Duration kLongestRetry = std::chrono::seconds(10);
+
+/// A status contains texts of programs, files and the system; a server accepts only UTF-8.
+void replace_bad_bytes(json::value& value) {
+    if (json::string* text = value.if_string()) {
+        if (!is_utf8(*text)) *text = as_utf8(*text);
+    } else if (json::array* array = value.if_array()) {
+        for (json::value& item : *array) replace_bad_bytes(item);
+    } else if (json::object* object = value.if_object()) {
+        for (auto& field : *object) replace_bad_bytes(field.value());
+    }
+}
+
 }  // namespace
 
 StatusWriter::StatusWriter(kube::Client& client, Clock& clock, TaskGroup& tasks,
@@ -49,6 +62,7 @@ Task<void> StatusWriter::run() {
     while (dirty_ && !gone_) {
         dirty_ = false;
         json::value wanted = kube::encode(current_());
+        replace_bad_bytes(wanted);
         // Only the differences; a list is sent as a whole, as merge patches know no keys in lists.
         json::value difference = kube::make_merge_patch(written_, wanted);
         if (difference.is_object() && difference.get_object().empty()) continue;

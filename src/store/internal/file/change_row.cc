@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/utf8.h"
 #include "store/internal/object_tables.h"
 
 namespace muster::store {
@@ -86,6 +87,9 @@ std::expected<ChangeRow, RowDamage> check_row(RawRow raw) {
     if (raw.revision <= 0 || raw.previous < 0 || raw.previous >= raw.revision)
         return damage("its revisions can't be");
     if (!raw.object->is_object()) return damage("it holds no object");
+    // An earlier version accepted such bytes, and clients can't read objects that have them.
+    if (!is_utf8(raw.object->text()))
+        raw.object = std::make_shared<const ObjectText>(as_utf8(raw.object->text()));
     ChangeRow row;
     row.object = std::move(raw.object);
     row.key = std::move(raw.key);
