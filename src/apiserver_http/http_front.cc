@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "apiserver/authentication/authentication.h"
 #include "apiserver/authorization/reviews.h"
 #include "apiserver/request_handler.h"
 #include "apiserver/requests/json_body.h"
@@ -136,6 +137,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
         record.action = apiserver::action_on_path(request.path, request.method);
 
     CO_TRY_VOID(access.identify(http, record));
+    if (!record.user.in_group(apiserver::kUnauthenticated)) incoming.exchange.know_client();
     if (!method) co_return apiserver::method_not_allowed();
     const std::optional<AcceptedForm> accepted = choose_form(incoming.header("Accept"), answers);
     const bool watch = record.action.verb == "watch";

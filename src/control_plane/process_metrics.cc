@@ -80,11 +80,15 @@ std::vector<prometheus::MetricFamily> process_metrics() {
     }
     if (const auto open = open_descriptors())
         all.push_back(family("process_open_fds", "Open file descriptors.", kGauge, *open));
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        all.push_back(family("process_max_fds", "How many descriptors may be open.", kGauge,
-                             static_cast<double>(limit.rlim_cur)));
+    all.push_back(family("process_max_fds", "How many descriptors may be open.", kGauge,
+                         static_cast<double>(most_descriptors())));
     return all;
+}
+
+std::size_t most_descriptors() {
+    constexpr std::size_t kAnySystem = 1024;
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : kAnySystem;
 }
 
 }  // namespace muster::control_plane

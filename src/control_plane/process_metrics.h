@@ -2,6 +2,7 @@
 
 #include <prometheus/metric_family.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,9 @@ struct ProcessStat {
     std::uint64_t virtual_bytes = 0;
     std::uint64_t resident_pages = 0;
 };
+
+/// How many descriptors this process may have open.
+std::size_t most_descriptors();
 
 /// Nullopt if it is not such a line. The name in it may contain anything.
 std::optional<ProcessStat> parse_process_stat(std::string_view line);

@@ -91,10 +91,10 @@ struct ServedCluster::Parts {
           cluster(std::move(local)),
           webhooks(executor, clock,
                    [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
-          server(executor, clock, {},
+          server(executor, clock, server_limits(),
                  [this](net::HttpExchange& exchange) { return front->serve(exchange); }),
           front_for_pods(cluster->api(), {.admin_token = credentials.admin_token}, front_options()),
-          server_for_pods(executor, clock, {}, [this](net::HttpExchange& exchange) {
+          server_for_pods(executor, clock, server_limits(), [this](net::HttpExchange& exchange) {
               return front_for_pods.serve(exchange);
           }) {
         cluster->api().connect_webhooks(webhooks);
@@ -110,6 +110,15 @@ struct ServedCluster::Parts {
         return {.limits = options.limits,
                 .audit = {.sink = options.audit, .level = options.audit_level},
                 .yaml = yaml_bodies()};
+    }
+
+    /// As many connections as this process may have descriptors, less some for pods and the store.
+    static net::HttpServerLimits server_limits() {
+        net::HttpServerLimits limits;
+        limits.connections =
+            std::min(limits.connections, most_descriptors() - most_descriptors() / 8);
+        limits.strangers = limits.connections / 5 * 4;
+        return limits;
     }
 
     const ServedClusterOptions options;

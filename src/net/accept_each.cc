@@ -9,7 +9,8 @@
 namespace muster::net {
 
 Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
-                       std::function<void(std::unique_ptr<ByteStream>)> take) {
+                       std::function<void(std::unique_ptr<ByteStream>)> take,
+                       std::function<void()> lacks_room) {
     constexpr Duration kPause = std::chrono::milliseconds(100);
     constexpr int kAtOnce = 16;
     const auto executor = co_await asio::this_coro::executor;
@@ -21,6 +22,7 @@ Task<void> accept_each(Listener& listener, Clock& clock, std::string what,
             if (!std::exchange(failing, true))
                 log::warning(what + " can't be accepted for the moment",
                              {{"error", stream.error().message()}});
+            if (lacks_room) contained(what, lacks_room);
             co_await clock.sleep_for(kPause);
             continue;
         }

@@ -21,6 +21,8 @@ constexpr std::size_t kRefusals = 64;
 
 HttpRequest& HttpExchange::request() { return connection_.request(); }
 
+void HttpExchange::know_client() { connection_.know_client(); }
+
 void HttpExchange::respond(unsigned status, HttpHeaders headers, std::string body) {
     connection_.respond(status, std::move(headers), std::move(body), nullptr);
 }
@@ -63,6 +65,7 @@ struct HttpServer::State {
     }
 
     void take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls);
+    void lack_room();
     Task<void> supervise(std::shared_ptr<HttpConnection> connection);
     Task<void> watch_deadlines();
     Task<void> lose_patience();
@@ -77,11 +80,19 @@ struct HttpServer::State {
 };
 
 void HttpServer::State::take(std::unique_ptr<ByteStream> stream, TlsServerContext* tls) {
-    const std::size_t open = connections.size();
-    if (open >= serving.limits.connections + kRefusals) return;
+    const HttpServerLimits& limits = serving.limits;
+    while (!serving.strangers.empty() &&
+           (serving.strangers.size() >= *limits.strangers || serving.open >= limits.connections))
+        serving.strangers.front()->make_room();
+    if (serving.open >= limits.connections + kRefusals) return;
     supervisors.spawn("http connection",
                       supervise(std::make_shared<HttpConnection>(
-                          serving, std::move(stream), tls, open >= serving.limits.connections)));
+                          serving, std::move(stream), tls, serving.open >= limits.connections)));
+}
+
+/// Called if no connection can be accepted for lack of a descriptor.
+void HttpServer::State::lack_room() {
+    if (!serving.strangers.empty()) serving.strangers.front()->make_room();
 }
 
 Task<void> HttpServer::State::supervise(std::shared_ptr<HttpConnection> connection) {
@@ -138,10 +149,12 @@ void HttpServer::serve(std::unique_ptr<Listener> listener, TlsServerContext* tls
         state_->background.spawn_essential("http deadlines", state_->watch_deadlines());
     state_->listeners.push_back(std::move(listener));
     state_->background.spawn_essential(
-        "http accept", accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
-                                   [this, tls](std::unique_ptr<ByteStream> stream) {
-                                       state_->take(std::move(stream), tls);
-                                   }));
+        "http accept", accept_each(
+                           *state_->listeners.back(), state_->serving.clock, "connections",
+                           [this, tls](std::unique_ptr<ByteStream> stream) {
+                               state_->take(std::move(stream), tls);
+                           },
+                           [this] { state_->lack_room(); }));
 }
 
 Task<void> HttpServer::stop() {

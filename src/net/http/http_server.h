@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,11 +22,17 @@ struct HttpServerLimits {
     std::size_t head_bytes = std::size_t{64} * 1024;        ///< 431
     std::size_t body_bytes = std::size_t{3} * 1024 * 1024;  ///< 413
     std::size_t connections = 10'000;                       ///< 503
+    /// How many of those may be strangers: connections whose client the handler has not identified
+    /// (HttpExchange::know_client). The one that has been silent for longest makes room for the next
+    /// stranger, and also when there is no room for another connection at all. Unset: no one is a
+    /// stranger.
+    std::optional<std::size_t> strangers = {};
     /// From the connection, or from the first byte of a later request, to the end of its head, TLS
     /// handshake included: 408, or just the end if no byte of a head came.
     Duration head_time = std::chrono::seconds(15);
     Duration body_time = std::chrono::seconds(60);   ///< for the whole body: 408
     Duration idle_time = std::chrono::seconds(180);  ///< between two requests
+    Duration idle_time_of_strangers = std::chrono::seconds(10);
     /// Without progress in sending to a client that does not read.
     Duration write_time = std::chrono::seconds(30);
     /// What stop() leaves to answers in progress.
@@ -40,6 +47,9 @@ class HttpExchange {
     HttpExchange& operator=(const HttpExchange&) = delete;
 
     HttpRequest& request();
+
+    /// The client has been identified: its connection is no longer a stranger.
+    void know_client();
 
     /// The whole answer; it is sent when the handler returns. The server adds Content-Length and
     /// Date. A later call replaces it; not after begin() or upgrade(). A shared body is sent

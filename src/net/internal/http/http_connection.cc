@@ -47,6 +47,20 @@ HttpConnection::HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream>
       watched_(serving.executor),
       parser_({.head = serving.limits.head_bytes, .body = serving.limits.body_bytes}) {
     request_.peer_address = stream_->peer_address();
+    ++serving_.open;
+    if (serving.limits.strangers && !refused_)
+        stranger_ = serving_.strangers.insert(serving_.strangers.end(), this);
+}
+
+HttpConnection::~HttpConnection() {
+    know_client();
+    if (!makes_room_) --serving_.open;
+}
+
+void HttpConnection::know_client() {
+    if (!stranger_) return;
+    serving_.strangers.erase(*stranger_);
+    stranger_.reset();
 }
 
 // ---- what ends it ----
@@ -71,6 +85,12 @@ void HttpConnection::stop() {
 
 void HttpConnection::abandon() { tasks_.cancel(); }
 
+void HttpConnection::make_room() {
+    know_client();
+    if (!std::exchange(makes_room_, true)) --serving_.open;
+    tasks_.cancel();
+}
+
 Task<void> HttpConnection::run() {
     struct End {  // also after an exception
         ~End() {
@@ -79,6 +99,7 @@ Task<void> HttpConnection::run() {
         }
         HttpConnection& self;
     } const end{*this};
+    if (makes_room_) co_return;  // it had not begun yet
     try {
         co_await converse();
         co_return;
@@ -92,7 +113,7 @@ Task<void> HttpConnection::run() {
 /// After a cancellation: sends the last message that is still possible.
 Task<void> HttpConnection::last_word() {
     const Phase phase = std::exchange(phase_, Phase::kLastWord);
-    if (!stream_ || client_gone_ || sending_) co_return;
+    if (!stream_ || client_gone_ || sending_ || makes_room_) co_return;
     if (expired_) {
         expired_ = false;
         if (phase == Phase::kBody || (phase == Phase::kHead && !received().empty())) {
@@ -123,10 +144,17 @@ Task<void> HttpConnection::converse() {
             co_return;
         }
         if (!co_await answer_request()) co_return;
-        phase_ = Phase::kHead;
-        head_time_runs_ = false;
-        arm(serving_.limits.idle_time);
+        become_idle();
     }
+}
+
+void HttpConnection::become_idle() {
+    phase_ = Phase::kHead;
+    head_time_runs_ = false;
+    const HttpServerLimits& limits = serving_.limits;
+    if (!stranger_) return arm(limits.idle_time);
+    arm(limits.idle_time_of_strangers);
+    serving_.strangers.splice(serving_.strangers.end(), serving_.strangers, *stranger_);
 }
 
 Task<bool> HttpConnection::handshake() {
@@ -137,6 +165,7 @@ Task<bool> HttpConnection::handshake() {
         co_return false;
     }
     client_certificate_ = (*session)->peer_certificate();
+    if (client_certificate_) know_client();
     stream_ = *std::move(session);
     co_return true;
 }
@@ -188,7 +217,7 @@ Task<bool> HttpConnection::read_request() {
     co_return true;
 }
 
-void HttpConnection::make_room() {
+void HttpConnection::grow_buffer() {
     if (begin_ == end_) begin_ = end_ = 0;
     const bool idle = end_ == 0 && phase_ == Phase::kHead;
     if (buffer_.empty() || (idle && buffer_.size() > kSmallBuffer)) {
@@ -213,7 +242,7 @@ Task<bool> HttpConnection::read_more() {
         if (!received().empty()) co_return true;
     }
     if (input_ended_) co_return false;
-    make_room();
+    grow_buffer();
     const auto size =
         co_await stream_->read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_));
     if (!size || *size == 0) {
@@ -406,7 +435,7 @@ Task<Result<void>> HttpConnection::begin(unsigned status, HttpHeaders headers) {
     status_ = status;
     phase_ = Phase::kStreaming;
     if (!watching_ && !input_ended_) {
-        make_room();
+        grow_buffer();
         watching_ = true;
         tasks_.spawn("watch for a client's end", watch_client(), [this](const std::string&) {
             watching_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@
 #include "net/internal/http/http_parser.h"
 
 namespace muster::net {
+
+class HttpConnection;
 
 /// What the connections of a server share.
 struct HttpServing {
@@ -32,6 +35,9 @@ struct HttpServing {
     const HttpServerLimits limits;
     const HttpServer::Handler handler;
     bool stopping = false;
+    std::size_t open = 0;  ///< connections, except those that make room
+    /// Connections of unknown clients; the one that has been silent for longest comes first.
+    std::list<HttpConnection*> strangers;
     /// True while the timer waits for a deadline to be set, since there was none.
     bool awaits_deadline = false;
     Signal deadline_set;
@@ -57,6 +63,10 @@ class HttpConnection {
     HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream> stream, TlsServerContext* tls,
                    bool refused);
 
+    ~HttpConnection();
+    HttpConnection(const HttpConnection&) = delete;
+    HttpConnection& operator=(const HttpConnection&) = delete;
+
     /// Runs in `tasks`; the connection is over when they have ended.
     Task<void> run();
     TaskGroup& tasks() { return tasks_; }
@@ -68,9 +78,12 @@ class HttpConnection {
     void stop();
     /// The server does not wait any longer.
     void abandon();
+    /// Ends immediately, without an answer: another connection needs the place.
+    void make_room();
 
     // What HttpExchange offers.
     HttpRequest& request() { return request_; }
+    void know_client();
     void respond(unsigned status, HttpHeaders headers, std::string body,
                  std::shared_ptr<const std::string> shared);
     Task<Result<void>> begin(unsigned status, HttpHeaders headers);
@@ -96,7 +109,8 @@ class HttpConnection {
     /// Waits for more bytes after the present ones; false at the end or if the connection broke.
     Task<bool> read_more();
     Task<void> watch_client();
-    void make_room();
+    void grow_buffer();
+    void become_idle();
 
     /// An answer of the server itself: a text, and then the end of the connection.
     Task<void> refuse(unsigned status, std::string reason);
@@ -136,6 +150,8 @@ class HttpConnection {
     HttpRequest request_;
     std::optional<PeerCertificate> client_certificate_;
     bool keep_alive_ = false;
+    std::optional<std::list<HttpConnection*>::iterator> stranger_;  ///< its place in `strangers`
+    bool makes_room_ = false;
 
     Answer answer_ = Answer::kNone;
     unsigned status_ = 0;
