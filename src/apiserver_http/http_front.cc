@@ -146,6 +146,8 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
         co_return apiserver::StatusResult<void>();
     }
     incoming.accepted = *accepted;
+    // Administrators must be able to reach an overloaded server.
+    if (incoming.user().in_group(apiserver::kMasters)) incoming.exchange.exempt_from_budget();
     if (!incoming.entry.admit()) {
         incoming.respond_overload();
         co_return apiserver::StatusResult<void>();
@@ -220,9 +222,13 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_target(Incoming& inco
         // It acts on the pod, whatever method requests the upgrade.
         CO_TRY_VOID(access.authorize(incoming.user(),
                                      apiserver::action_on(target, kube::Method::kPost, false)));
+        if (incoming.exchange.has_more_body() && !co_await incoming.exchange.read_body())
+            co_return apiserver::StatusResult<void>();
         co_return co_await connect_to_pod(incoming.exchange, handler, std::move(target),
                                           std::move(request));
     }
+    if (incoming.exchange.has_more_body() && !co_await incoming.exchange.read_body())
+        co_return apiserver::StatusResult<void>();
     CO_TRY_VOID(read_body(incoming, target));
     if (!target.def->stored) co_return serve_review(incoming, target);
     if (target.subresource == "log" && get)

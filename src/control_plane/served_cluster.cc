@@ -76,16 +76,36 @@ KubeAccess access_of(const ListenAddress& listen, std::string_view address,
     return access;
 }
 
+/// How many bytes of bodies and answers may be in memory at a time.
+constexpr std::size_t kInFlight = std::size_t{256} * 1024 * 1024;
+
+struct TlsContexts {
+    std::unique_ptr<net::TlsServerContext> clients;
+    std::unique_ptr<net::TlsServerContext> pods;  ///< they have no certificates
+};
+
+Result<TlsContexts> make_tls(const Clock& clock, const Credentials& credentials,
+                             const ListenAddress& listen) {
+    net::TlsServerOptions options{.certificate_pem = credentials.server.certificate,
+                                  .key_pem = credentials.server.key,
+                                  .client_ca_pem = credentials.ca.certificate};
+    TlsContexts made;
+    TRY(made.pods, net::TlsServerContext::create(clock, options));
+    options.demand_certificate = !listen.loopback();
+    TRY(made.clients, net::TlsServerContext::create(clock, options));
+    return made;
+}
+
 }  // namespace
 
 /// In the order of construction.
 struct ServedCluster::Parts {
     Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
-          Credentials shown, std::unique_ptr<net::TlsServerContext> context,
-          std::unique_ptr<net::Listener> listening, std::unique_ptr<LocalCluster> local)
+          Credentials shown, TlsContexts contexts, std::unique_ptr<net::Listener> listening,
+          std::unique_ptr<LocalCluster> local)
         : options(std::move(wanted)),
           credentials(std::move(shown)),
-          tls(std::move(context)),
+          tls(std::move(contexts)),
           listener(std::move(listening)),
           access(access_of(options.listen, listener->address(), credentials)),
           cluster(std::move(local)),
@@ -113,8 +133,9 @@ struct ServedCluster::Parts {
     }
 
     /// As many connections as this process may have descriptors, less some for pods and the store.
-    static net::HttpServerLimits server_limits() {
+    net::HttpServerLimits server_limits() const {
         net::HttpServerLimits limits;
+        limits.budget = budget;
         limits.connections =
             std::min(limits.connections, most_descriptors() - most_descriptors() / 8);
         limits.strangers = limits.connections / 5 * 4;
@@ -123,7 +144,9 @@ struct ServedCluster::Parts {
 
     const ServedClusterOptions options;
     const Credentials credentials;
-    std::unique_ptr<net::TlsServerContext> tls;
+    /// Bodies and answers of both servers.
+    const std::shared_ptr<net::ByteBudget> budget = std::make_shared<net::ByteBudget>(kInFlight);
+    TlsContexts tls;
     std::unique_ptr<net::Listener> listener;
     const KubeAccess access;
     std::unique_ptr<LocalCluster> cluster;
@@ -143,10 +166,7 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
     TRY(const std::filesystem::path node_dir, home.make_directory(kNodeDirectory));
     TRY(Credentials credentials,
         load_credentials(home, server_names(options.listen, machine_names()), clock.wall_now()));
-    TRY(auto tls,
-        net::TlsServerContext::create(clock, {.certificate_pem = credentials.server.certificate,
-                                              .key_pem = credentials.server.key,
-                                              .client_ca_pem = credentials.ca.certificate}));
+    TRY(TlsContexts tls, make_tls(clock, credentials, options.listen));
     TRY(auto listener, listen_at(executor, options.listen));
     const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
     TRY(auto store, store::open_sqlite_store((home.path() / "store.db").string(),
@@ -180,8 +200,8 @@ Task<Result<void>> ServedCluster::start() {
     if (!inside)
         log::warning("pods can't reach this server", {{"error", inside.error().message()}});
     else if (*inside)
-        parts_->server_for_pods.serve(*std::move(inside), parts_->tls.get());
-    parts_->server.serve(std::move(parts_->listener), parts_->tls.get());
+        parts_->server_for_pods.serve(*std::move(inside), parts_->tls.pods.get());
+    parts_->server.serve(std::move(parts_->listener), parts_->tls.clients.get());
     co_return Result<void>();
 }
 

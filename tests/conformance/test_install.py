@@ -423,7 +423,7 @@ def test_helm_renders_what_the_verb_prints(tmp_path, flags, values):
 def test_a_chart_takes_lists_and_maps(tmp_path):
     given = {"extraArgs": ["--gang-scheduler-name=volcano", "--kube-api-qps=5"], "nodeSelector": {"a": "b"}, "userRoles": False,
              "tolerations": [{"key": "k", "operator": "Exists"}], "imagePullSecrets": [{"name": "s"}],
-             "resources": {"limits": {"memory": "1Gi"}}}
+             "resources": {"limits": {"memory": "2Gi"}}}
     values = tmp_path / "values.yaml"
     values.write_text(json.dumps(given))
     rendered = chart(tmp_path, "--values", values)

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/time/sim_clock.h"
+#include "base/unexpected.h"
 #include "net/http/http_server.h"
 #include "net/internal/http/http_parser.h"
 #include "net/memory_stream.h"
@@ -77,13 +78,14 @@ void check_answers(std::string_view bytes, bool heads) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     log::set_level(log::Level::kOff);
+    const UnexpectedEndsProcess ends;
     const std::size_t piece = (data[0] & 0x3f) == 0 ? 100'000 : data[0] & 0x3f;
     const std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
 
     asio::io_context context(1);
     SimClock clock;
     HttpServer server(context.get_executor(), clock, {.head_bytes = 2000, .body_bytes = 5000},
-                      handle);
+                      with_body(handle));
     auto owned = std::make_unique<MemoryListener>(context.get_executor(), 700);
     MemoryListener& listener = *owned;
     server.serve(std::move(owned));

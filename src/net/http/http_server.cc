@@ -23,6 +23,12 @@ HttpRequest& HttpExchange::request() { return connection_.request(); }
 
 void HttpExchange::know_client() { connection_.know_client(); }
 
+void HttpExchange::exempt_from_budget() { connection_.exempt_from_budget(); }
+
+bool HttpExchange::has_more_body() const { return connection_.has_more_body(); }
+
+Task<Result<void>> HttpExchange::read_body() { return connection_.read_body(); }
+
 void HttpExchange::respond(unsigned status, HttpHeaders headers, std::string body) {
     connection_.respond(status, std::move(headers), std::move(body), nullptr);
 }
@@ -49,6 +55,15 @@ bool HttpExchange::answered() const { return connection_.answered(); }
 bool HttpExchange::may_respond() const { return connection_.may_respond(); }
 
 unsigned HttpExchange::status() const { return connection_.status(); }
+
+HttpServer::Handler with_body(HttpServer::Handler handler) {
+    return [handler = std::move(handler)](HttpExchange& exchange) {
+        return [](const HttpServer::Handler& then, HttpExchange& one) -> Task<void> {
+            if (one.has_more_body() && !co_await one.read_body()) co_return;
+            co_await then(one);
+        }(handler, exchange);
+    };
+}
 
 // ---- HttpServer ----
 

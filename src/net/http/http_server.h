@@ -9,6 +9,7 @@
 
 #include "base/time/clock.h"
 #include "net/byte_stream.h"
+#include "net/http/byte_budget.h"
 #include "net/http/http.h"
 #include "net/tls/tls.h"
 
@@ -20,8 +21,11 @@ class HttpConnection;
 /// connection.
 struct HttpServerLimits {
     std::size_t head_bytes = std::size_t{64} * 1024;        ///< 431
-    std::size_t body_bytes = std::size_t{3} * 1024 * 1024;  ///< 413
-    std::size_t connections = 10'000;                       ///< 503
+    std::size_t body_bytes = std::size_t{3} * 1024 * 1024;  ///< 413; 0: no bodies at all
+    /// What all connections together may have in memory at a time, those of other servers that
+    /// share it included: 429. Null: no limit.
+    std::shared_ptr<ByteBudget> budget = nullptr;
+    std::size_t connections = 10'000;  ///< 503
     /// How many of those may be strangers: connections whose client the handler has not identified
     /// (HttpExchange::know_client). The one that has been silent for longest makes room for the next
     /// stranger, and also when there is no room for another connection at all. Unset: no one is a
@@ -46,10 +50,21 @@ class HttpExchange {
     HttpExchange(const HttpExchange&) = delete;
     HttpExchange& operator=(const HttpExchange&) = delete;
 
+    /// Before read_body() it has only as much of the body as came with the head.
     HttpRequest& request();
 
     /// The client has been identified: its connection is no longer a stranger.
     void know_client();
+    /// This request is served even if the budget is exhausted.
+    void exempt_from_budget();
+
+    /// Whether there is more of the body than came with the head.
+    bool has_more_body() const;
+    /// Reads the rest of the body; only now a client that waits for "100 Continue" gets it, so that
+    /// its identity and rights can be checked before. After an error the answer with the reason is
+    /// made (400, 413, 429), and the handler should return. If a handler answers without having read
+    /// the body, the connection ends.
+    Task<Result<void>> read_body();
 
     /// The whole answer; it is sent when the handler returns. The server adds Content-Length and
     /// Date. A later call replaces it; not after begin() or upgrade(). A shared body is sent
@@ -83,6 +98,10 @@ class HttpExchange {
     HttpConnection& connection_;
 };
 
+/// Reads the body first and then calls `handler`: for servers whose clients may all send bodies.
+std::function<Task<void>(HttpExchange&)> with_body(
+    std::function<Task<void>(HttpExchange&)> handler);
+
 /// An HTTP/1.1 server: keep-alive, pipelining in order, chunked bodies, Expect, HEAD, HTTP/1.0. A
 /// message that could be read in two ways is refused with 400, and its connection ends.
 ///
@@ -90,10 +109,10 @@ class HttpExchange {
 /// executor.
 class HttpServer {
   public:
-    /// Runs for each request. If it returns without an answer, the answer is 500. So it is if it
-    /// throws: the text then has the id under which the log has the exception, and an answer that was
-    /// begun is cut off. It is cancelled if the client disconnects while it streams, and when
-    /// stop_time is over.
+    /// Runs for each request, once its head is there. If it returns without an answer, the answer is
+    /// 500. So it is if it throws: the text then has the id under which the log has the exception,
+    /// and an answer that was begun is cut off. It is cancelled if the client disconnects while it
+    /// streams, and when stop_time is over.
     using Handler = std::function<Task<void>(HttpExchange&)>;
 
     HttpServer(asio::any_io_executor executor, Clock& clock, HttpServerLimits limits,

@@ -49,15 +49,14 @@ class ServerFixture : public ::testing::Test, public SimulatedLoop {
 
     /// Answers with the request as the server understood it.
     void start_echo(HttpServerLimits limits = {}) {
-        start(
-            [this](HttpExchange& exchange) -> Task<void> {
-                ++requests_;
-                const HttpRequest& request = exchange.request();
-                exchange.respond(200, {{"Content-Type", "text/plain"}},
-                                 request.method + " " + request.target + " " + request.body);
-                return answered();
-            },
-            limits);
+        start(with_body([this](HttpExchange& exchange) -> Task<void> {
+                  ++requests_;
+                  const HttpRequest& request = exchange.request();
+                  exchange.respond(200, {{"Content-Type", "text/plain"}},
+                                   request.method + " " + request.target + " " + request.body);
+                  return answered();
+              }),
+              limits);
     }
 
     std::unique_ptr<ByteStream> connect() {

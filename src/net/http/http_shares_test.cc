@@ -4,13 +4,14 @@
 
 #include "net/http/http_server_fixture.h"
 
-// What one client may take from the others: connections before it is identified.
+// What one client may take from the others: connections, memory, and time before it is identified.
 
 namespace muster::net {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr std::string_view kKnown = "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\n\r\n";
@@ -18,7 +19,7 @@ constexpr std::string_view kStranger = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 class Shares : public ServerFixture {
   protected:
-    /// Knows clients with an authorization.
+    /// Knows clients with an authorization, and reads only their bodies.
     void start_guarded(HttpServerLimits limits) {
         start([this](HttpExchange& exchange) { return guard(exchange); }, limits);
     }
@@ -29,9 +30,14 @@ class Shares : public ServerFixture {
             co_return;
         }
         exchange.know_client();
+        if (request.headers.contains("X-Admin")) exchange.exempt_from_budget();
+        if (!co_await exchange.read_body()) co_return;
         ++served_;
         if (request.path() == "/wait") co_await clock.sleep_for(10s);
-        exchange.respond(200, {}, std::to_string(request.body.size()));
+        if (request.path() == "/large")
+            exchange.respond(200, {}, std::string(300'000, 'x'));
+        else
+            exchange.respond(200, {}, std::to_string(request.body.size()));
     }
     std::unique_ptr<ByteStream> connect_and_send(std::string_view text) {
         auto stream = connect();
@@ -40,6 +46,10 @@ class Shares : public ServerFixture {
         return stream;
     }
     std::string first_line(ByteStream& stream) { return await(read_until(stream, "\r\n")); }
+    static std::string post(std::string_view fields, std::size_t size) {
+        return fmt::format("POST / HTTP/1.1\r\nHost: h\r\n{}Content-Length: {}\r\n\r\n", fields,
+                           size);
+    }
 
     int served_ = 0;
 };
@@ -97,6 +107,100 @@ TEST_F(Shares, StrangersAreIdleForAShorterTime) {
     EXPECT_EQ(server_->connections(), 1u);
     advance(100s);
     EXPECT_EQ(server_->connections(), 0u);
+}
+
+TEST_F(Shares, ABodyIsReadOnceItsHandlerWantsIt) {
+    start_guarded({});
+    // The answer comes before the body, and does not wait for it.
+    for (const char* fields : {"", "Expect: 100-continue\r\n"}) {
+        auto stranger = connect_and_send(post(fields, 3'000'000));
+        const std::string answer = await(read_to_end(*stranger));
+        EXPECT_EQ(status_line(answer), "HTTP/1.1 401 Unauthorized") << fields;
+        EXPECT_THAT(answer, HasSubstr("Connection: close"));
+        EXPECT_THAT(answer, testing::Not(HasSubstr("100 Continue")));
+    }
+    EXPECT_EQ(served_, 0);
+    // A client that sends it nevertheless gets its answer, too.
+    auto sender = connect_and_send(post("", 1'000'000) + std::string(1'000'000, 'x'));
+    EXPECT_EQ(status_line(await(read_to_end(*sender))), "HTTP/1.1 401 Unauthorized");
+
+    auto known = connect_and_send(post("Authorization: yes\r\nExpect: 100-continue\r\n", 200'000));
+    EXPECT_EQ(await(read_until(*known, "\r\n\r\n")), "HTTP/1.1 100 Continue\r\n\r\n");
+    send(*known, std::string(200'000, 'x'));
+    EXPECT_THAT(await(read_until(*known, "200000")), StartsWith("HTTP/1.1 200 OK"));
+    send(*known, std::string(kKnown));
+    EXPECT_THAT(first_line(*known), StartsWith("HTTP/1.1 200")) << "the connection stays";
+}
+
+TEST_F(Shares, ABodyThatCameWithItsHeadLeavesTheConnectionAsItIs) {
+    start_guarded({});
+    auto stream = connect_and_send(post("", 5) + "hello" + std::string(kKnown));
+    EXPECT_THAT(await(read_until(*stream, "HTTP/1.1 200")), StartsWith("HTTP/1.1 401"));
+}
+
+TEST_F(Shares, APortWithoutBodiesRefusesThem) {
+    start_guarded({.body_bytes = 0});
+    EXPECT_EQ(status_line(conversation(post("Authorization: yes\r\n", 1))),
+              "HTTP/1.1 413 Content Too Large");
+    EXPECT_EQ(
+        status_line(conversation("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
+                                 "\r\n1\r\na\r\n0\r\n\r\n")),
+        "HTTP/1.1 413 Content Too Large");
+    auto without = connect_and_send(post("Authorization: yes\r\n", 0));
+    EXPECT_EQ(first_line(*without), "HTTP/1.1 200 OK\r\n");
+}
+
+TEST_F(Shares, BodiesOfAllConnectionsHaveOneBudget) {
+    const auto budget = std::make_shared<ByteBudget>(2'000'000);
+    start_guarded({.budget = budget});
+    const std::string fields = "Authorization: yes\r\n";
+    auto first = connect_and_send(post(fields, 1'000'000) + std::string(400'000, 'x'));
+    EXPECT_GE(budget->used(), 400'000u);
+    auto second = connect_and_send(post(fields, 1'000'000) + std::string(900'000, 'x'));
+    const std::string answer = await(read_to_end(*second));
+    EXPECT_EQ(status_line(answer), "HTTP/1.1 429 Too Many Requests");
+    EXPECT_THAT(answer, HasSubstr("Retry-After: 1\r\n"));
+    // An administrator gets through, and so does a small request.
+    auto admin =
+        connect_and_send(post(fields + "X-Admin: yes\r\n", 900'000) + std::string(900'000, 'x'));
+    EXPECT_THAT(first_line(*admin), StartsWith("HTTP/1.1 200"));
+    auto small = connect_and_send(kKnown);
+    EXPECT_THAT(first_line(*small), StartsWith("HTTP/1.1 200"));
+    // A single body may exceed the budget.
+    send(*first, std::string(600'000, 'x'));
+    EXPECT_THAT(await(read_until(*first, "1000000")), StartsWith("HTTP/1.1 200"));
+    EXPECT_EQ(budget->used(), 0u);
+}
+
+TEST_F(Shares, AnswersThatAreNotReceivedAreCounted) {
+    const auto budget = std::make_shared<ByteBudget>(500'000);
+    start_guarded({.budget = budget});
+    const std::string large = "GET /large HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\n\r\n";
+    auto reads_nothing = connect_and_send(large);
+    EXPECT_EQ(budget->used(), 300'000u);
+    auto refused = connect_and_send(large);
+    EXPECT_EQ(first_line(*refused), "HTTP/1.1 429 Too Many Requests\r\n");
+    // The answer to a write is always sent: it has been carried out.
+    auto writes = connect_and_send("DELETE" + large.substr(3));
+    EXPECT_EQ(first_line(*writes), "HTTP/1.1 200 OK\r\n");
+    reads_nothing->close();
+    writes->close();
+    settle();
+    EXPECT_EQ(budget->used(), 0u);
+    auto next = connect_and_send(large);
+    EXPECT_EQ(first_line(*next), "HTTP/1.1 200 OK\r\n");
+}
+
+TEST_F(Shares, AnUpgradeIsRefusedWhileABodyIsOnItsWay) {
+    std::optional<Code> refused;
+    start([&](HttpExchange& exchange) -> Task<void> {
+        return [](HttpExchange& one, std::optional<Code>& into) -> Task<void> {
+            auto stream = co_await one.upgrade({{"Connection", "Upgrade"}, {"Upgrade", "x"}});
+            if (!stream) into = stream.error().code();
+        }(exchange, refused);
+    });
+    EXPECT_THAT(conversation(post("", 100)), StartsWith("HTTP/1.1 500"));
+    EXPECT_EQ(refused, Code::kBadRequest);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class HttpOverSockets : public ::testing::Test, public RealLoop {
     std::filesystem::path folder_ =
         std::filesystem::temp_directory_path() / ("muster-http-" + std::to_string(::getpid()));
     FixedCalendar clock_{clock};
-    HttpServer server_{context.get_executor(), clock_, {}, answer};
+    HttpServer server_{context.get_executor(), clock_, {}, with_body(answer)};
     const TlsFixture& made_ = TlsFixture::get();
 };
 

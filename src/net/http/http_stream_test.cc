@@ -233,7 +233,8 @@ TEST_F(Stream, StopEndsWhatWaitsAndStreamsAtOnce) {
 }
 
 TEST_F(Stream, StopLetsAnswersBeFinishedForAWhile) {
-    start([this](HttpExchange& exchange) { return answer_late(exchange); }, {.stop_time = 5s});
+    start(with_body([this](HttpExchange& exchange) { return answer_late(exchange); }),
+          {.stop_time = 5s});
     auto quick = connect(), slow = connect(), sending = connect();
     send(*quick, "GET /quick HTTP/1.1\r\nHost: h\r\n\r\n");
     send(*slow, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");

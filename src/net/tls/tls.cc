@@ -183,7 +183,8 @@ Result<std::unique_ptr<TlsServerContext>> TlsServerContext::create(const Clock& 
     TRY_VOID(use_certificate(context.get(), options.certificate_pem, options.key_pem));
     if (!options.client_ca_pem.empty()) {
         TRY_VOID(trust(context.get(), options.client_ca_pem, true));
-        SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+        const int demand = options.demand_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
+        SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | demand, nullptr);
     }
     SSL_CTX_set_alpn_select_cb(context.get(), choose_http11, nullptr);
     return std::make_unique<ServerContext>(clock, std::move(context));

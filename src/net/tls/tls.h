@@ -34,6 +34,8 @@ struct TlsServerOptions {
     std::string key_pem;
     /// Clients may show a certificate; one of these must have signed it. Empty: none is requested.
     std::string client_ca_pem = {};
+    /// The handshake fails for clients that show none.
+    bool demand_certificate = false;
 };
 
 /// What a server needs for its connections. Outlives them. Offers "http/1.1" to clients that use

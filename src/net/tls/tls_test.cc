@@ -122,6 +122,18 @@ TEST_F(Tls, AServerKnowsAClientByItsCertificate) {
     EXPECT_EQ((*unknown.second)->peer_certificate(), std::nullopt);
 }
 
+TEST_F(Tls, AServerThatDemandsACertificateGoesNoFurtherWithoutOne) {
+    auto server = TlsServerContext::create(clock, {.certificate_pem = made_.server.certificate,
+                                                   .key_pem = made_.server.key,
+                                                   .client_ca_pem = made_.ca.certificate,
+                                                   .demand_certificate = true});
+    ASSERT_TRUE(server) << server.error().message();
+    EXPECT_TRUE(handshake(**server, *made_.client_context(clock, true), "localhost").second);
+    EXPECT_EQ(
+        outcome(handshake(**server, *made_.client_context(clock), "localhost").second).value(),
+        Code::kUnavailable);
+}
+
 TEST_F(Tls, AServerDoesNotAskUnlessItHasACa) {
     auto server = made_.server_context(clock);
     auto client = made_.client_context(clock, true);

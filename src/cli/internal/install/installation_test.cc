@@ -87,6 +87,13 @@ TEST(Installation, PartsSelectTheOperatorsPods) {
     EXPECT_EQ(object_of(plain, "Service").at_pointer("/spec/selector"), labels);
 }
 
+// So that a leak does not take the memory of its node.
+TEST(Installation, TheOperatorsMemoryHasALimit) {
+    const json::value limits = object_of({.image = "a"}, "Deployment")
+                                   .at_pointer("/spec/template/spec/containers/0/resources/limits");
+    EXPECT_EQ(limits, (json::value{{"memory", "1Gi"}}));
+}
+
 TEST(Installation, DefinitionsFitAClientSideApply) {
     constexpr std::size_t kLimit = 200'000;  // of 262,144 for all annotations of an object
     const Part definitions = job_definitions();

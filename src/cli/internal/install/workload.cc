@@ -47,7 +47,9 @@ json::object container(const Installation& installation) {
                               json::object{{"name", "health"}, {"containerPort", kHealthPort}}}},
         {"livenessProbe", probe("/healthz", 15, 20)},
         {"readinessProbe", probe("/readyz", 1, 5)},
-        {"resources", {{"requests", {{"cpu", "100m"}, {"memory", "128Mi"}}}}},
+        // Far above what it needs for ten thousand pods; without a limit a leak would harm the node.
+        {"resources",
+         {{"requests", {{"cpu", "100m"}, {"memory", "128Mi"}}}, {"limits", {{"memory", "1Gi"}}}}},
         {"securityContext",
          {{"allowPrivilegeEscalation", false},
           {"readOnlyRootFilesystem", true},

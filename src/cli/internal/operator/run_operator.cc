@@ -86,6 +86,18 @@ Result<std::unique_ptr<net::Listener>> listen_where(const asio::any_io_executor&
     return listener;
 }
 
+/// For ports that a kubelet and a few scrapers read, and that every pod in the cluster can reach.
+net::HttpServerLimits probe_limits() {
+    net::HttpServerLimits limits;
+    limits.head_bytes = std::size_t{16} * 1024;
+    limits.body_bytes = 0;
+    limits.connections = 256;
+    limits.strangers = 256;
+    limits.head_time = std::chrono::seconds(5);
+    limits.idle_time_of_strangers = limits.idle_time;  // scrapers come every half minute
+    return limits;
+}
+
 Task<void> until_signal(asio::signal_set& signals) {
     const int signal = co_await signals.async_wait(asio::use_awaitable);
     log::info("stopping", {{"signal", signal}});
@@ -138,10 +150,10 @@ int run_operator(const OperatorOptions& options) {
     operators::Replica replica(context.get_executor(), (*connection)->objects(), clock, rng,
                                *std::move(settings));
     net::HttpServer health_server(
-        context.get_executor(), clock, {},
+        context.get_executor(), clock, probe_limits(),
         [&](net::HttpExchange& exchange) { return answer_health(exchange, replica); });
     net::HttpServer metrics_server(
-        context.get_executor(), clock, {},
+        context.get_executor(), clock, probe_limits(),
         [&](net::HttpExchange& exchange) { return answer_metrics(exchange, replica, metrics); });
     if (*for_health) health_server.serve(*std::move(for_health));
     if (*for_metrics) metrics_server.serve(*std::move(for_metrics));

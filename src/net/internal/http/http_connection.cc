@@ -45,7 +45,8 @@ HttpConnection::HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream>
       refused_(refused),
       tasks_(serving.executor),
       watched_(serving.executor),
-      parser_({.head = serving.limits.head_bytes, .body = serving.limits.body_bytes}) {
+      parser_({.head = serving.limits.head_bytes, .body = serving.limits.body_bytes}),
+      held_(serving.limits.budget) {
     request_.peer_address = stream_->peer_address();
     ++serving_.open;
     if (serving.limits.strangers && !refused_)
@@ -173,48 +174,85 @@ Task<bool> HttpConnection::handshake() {
 Task<bool> HttpConnection::read_request() {
     parser_.begin(request_);
     request_.client_certificate = client_certificate_;
-    bool continued = false;
-    for (;;) {
+    // Takes only as much of the body as has arrived: the rest is for read_body().
+    while (!parser_.head_done() || (!parser_.done() && !received().empty())) {
+        std::size_t taken = 0;
         if (!received().empty()) {
             const auto used = parser_.put(received());
             if (!used) {
                 co_await refuse(used.error().status, used.error().reason);
                 co_return false;
             }
-            begin_ += *used;
-            if (parser_.head_done()) {
-                if (parser_.done()) break;
-                if (phase_ == Phase::kHead) {
-                    phase_ = Phase::kBody;
-                    arm(serving_.limits.body_time);
-                }
-                const auto expected = request_.headers.find("Expect");
-                if (expected && !continued && request_.minor_version > 0) {
-                    if (!equal_without_case(*expected, "100-continue")) {
-                        co_await refuse(417, "only 100-continue may be expected");
-                        co_return false;
-                    }
-                    if (received().empty() && !co_await send(asio::buffer(std::string_view(
-                                                  "HTTP/1.1 100 Continue\r\n\r\n"))))
-                        co_return false;
-                    arm(serving_.limits.body_time);
-                    continued = true;
-                }
-            } else if (*used > 0) {
-                continue;  // empty lines before the head
-            }
+            taken = *used;
+            begin_ += taken;
         } else if (serving_.stopping && phase_ == Phase::kHead) {
             co_await close_gently(false);
             co_return false;
         }
-        if (phase_ == Phase::kHead && !received().empty() && !head_time_runs_) {
+        if (taken > 0) continue;  // the head, empty lines before it, or a piece of the body
+        if (parser_.head_done()) break;
+        if (!received().empty() && !head_time_runs_) {
             head_time_runs_ = true;
             arm(serving_.limits.head_time);
         }
         if (!co_await read_more()) co_return false;
     }
     keep_alive_ = parser_.keep_alive();
-    co_return true;
+    co_return parser_.done() || co_await check_expectation();
+}
+
+Task<bool> HttpConnection::check_expectation() {
+    const auto expected = request_.headers.find("Expect");
+    if (!expected || request_.minor_version == 0 || equal_without_case(*expected, "100-continue"))
+        co_return true;
+    co_await refuse(417, "only 100-continue may be expected");
+    co_return false;
+}
+
+Task<Result<void>> HttpConnection::read_body() {
+    if (parser_.done()) co_return Result<void>();
+    CHECK(answer_ == Answer::kNone, "a body is read before the answer");
+    const bool asks = request_.headers.contains("Expect") && request_.minor_version > 0;
+    phase_ = Phase::kBody;
+    arm(serving_.limits.body_time);
+    if (asks && received().empty() && request_.body.empty()) {
+        CO_TRY_VOID(co_await send(asio::buffer(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"))));
+        arm(serving_.limits.body_time);
+    }
+    for (;;) {
+        const auto used = parser_.put(received());
+        if (!used) co_return refuse_body(used.error().status, used.error().reason);
+        begin_ += *used;
+        if (!hold(0))
+            co_return refuse_body(429, "too many requests are in memory; try again later");
+        if (parser_.done()) break;
+        if (!co_await read_more()) {
+            client_gone_ = true;
+            co_return Error(Code::kUnavailable, "the client disconnected within a body");
+        }
+    }
+    phase_ = Phase::kAnswering;
+    disarm();
+    co_return Result<void>();
+}
+
+Result<void> HttpConnection::refuse_body(unsigned status, const std::string& reason) {
+    phase_ = Phase::kAnswering;
+    disarm();
+    HttpHeaders headers{{"Content-Type", "text/plain"}};
+    if (status == 429) headers.add("Retry-After", "1");
+    respond(status, std::move(headers), reason + "\n", nullptr);
+    return Error(Code::kBadRequest, reason);
+}
+
+/// Takes the bytes of the request and the answer from the budget. The values that are made from a
+/// body are several times as large as its text and live as long.
+bool HttpConnection::hold(std::size_t answer_bytes) {
+    constexpr std::size_t kSizeOfValues = 4;
+    const std::size_t body = request_.body.size() > kLargeBuffer ? request_.body.size() : 0;
+    const std::size_t bytes = kSizeOfValues * body + answer_bytes;
+    if (exempt_) held_.set(bytes);
+    return exempt_ || held_.try_set(bytes);
 }
 
 void HttpConnection::grow_buffer() {
@@ -293,6 +331,9 @@ Task<bool> HttpConnection::answer_request() {
         thrown = std::current_exception();
     }
     if (thrown) fail_request(thrown);
+    if (client_gone_) co_return false;
+    const bool whole = parser_.done();
+    if (!whole) keep_alive_ = false;
     switch (answer_) {
         case Answer::kNone:
             log::error("a request got no answer from its handler",
@@ -310,9 +351,17 @@ Task<bool> HttpConnection::answer_request() {
             co_return false;
     }
     if (answer_ == Answer::kWhole && !co_await send_answer()) co_return false;
+    let_go();
     if (keep_alive_ && !serving_.stopping) co_return true;
-    co_await close_gently(false);
+    co_await close_gently(!whole);
     co_return false;
+}
+
+/// An idle connection keeps no memory of a large request.
+void HttpConnection::let_go() {
+    held_.set(0);
+    exempt_ = false;
+    if (request_.body.capacity() > kLargeBuffer) request_.body = {};
 }
 
 /// An exception of a handler ends only its request.
@@ -362,6 +411,15 @@ Task<Result<void>> HttpConnection::send(ConstBuffers bytes) {
 }
 
 Task<bool> HttpConnection::send_answer() {
+    const bool reads = request_.method == "GET" || head_only();
+    // The answer to a write is always sent: otherwise the client would repeat it.
+    if (body_.size() > kLargeBuffer && !hold(body_.size())) {
+        if (reads)
+            respond(429, {{"Content-Type", "text/plain"}, {"Retry-After", "1"}},
+                    "too many requests are in memory; try again later\n", nullptr);
+        else
+            held_.set(body_.size());
+    }
     std::string_view body = shared_body_ ? std::string_view(*shared_body_) : body_;
     const bool bodiless = status_ < 200 || status_ == 204 || status_ == 304;
     if (bodiless) body = {};
@@ -428,7 +486,7 @@ void HttpConnection::respond(unsigned status, HttpHeaders headers, std::string b
 Task<Result<void>> HttpConnection::begin(unsigned status, HttpHeaders headers) {
     CHECK(answer_ == Answer::kNone, "begin() after an answer");
     chunked_ = request_.minor_version > 0;
-    if (!chunked_) keep_alive_ = false;
+    if (!chunked_ || !parser_.done()) keep_alive_ = false;
     if (!make_head(status, headers, std::nullopt, chunked_))
         co_return Error(Code::kInternal, "a header can't be sent");
     answer_ = Answer::kBegun;
@@ -468,6 +526,8 @@ Task<Result<void>> HttpConnection::end() {
 
 Task<Result<std::unique_ptr<ByteStream>>> HttpConnection::upgrade(HttpHeaders headers) {
     CHECK(answer_ == Answer::kNone, "upgrade() after an answer");
+    // Its rest would be taken for data of the new protocol.
+    if (!parser_.done()) co_return Error(Code::kBadRequest, "the body has not been read");
     while (watching_) co_await watched_.wait();
     if (!make_head(101, headers, std::nullopt, false))
         co_return Error(Code::kInternal, "a header can't be sent");

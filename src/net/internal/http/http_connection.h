@@ -10,6 +10,7 @@
 
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
+#include "net/http/byte_budget.h"
 #include "net/http/http_server.h"
 #include "net/internal/http/http_parser.h"
 
@@ -84,6 +85,9 @@ class HttpConnection {
     // What HttpExchange offers.
     HttpRequest& request() { return request_; }
     void know_client();
+    void exempt_from_budget() { exempt_ = true; }
+    bool has_more_body() const { return !parser_.done(); }
+    Task<Result<void>> read_body();
     void respond(unsigned status, HttpHeaders headers, std::string body,
                  std::shared_ptr<const std::string> shared);
     Task<Result<void>> begin(unsigned status, HttpHeaders headers);
@@ -111,6 +115,12 @@ class HttpConnection {
     Task<void> watch_client();
     void grow_buffer();
     void become_idle();
+    /// False if the request is refused.
+    Task<bool> check_expectation();
+    /// Answers a request whose body is not read to its end; the connection ends after it.
+    Result<void> refuse_body(unsigned status, const std::string& reason);
+    bool hold(std::size_t answer_bytes);
+    void let_go();
 
     /// An answer of the server itself: a text, and then the end of the connection.
     Task<void> refuse(unsigned status, std::string reason);
@@ -152,6 +162,8 @@ class HttpConnection {
     bool keep_alive_ = false;
     std::optional<std::list<HttpConnection*>::iterator> stranger_;  ///< its place in `strangers`
     bool makes_room_ = false;
+    bool exempt_ = false;
+    ByteBudget::Share held_;  ///< this connection's part of the budget
 
     Answer answer_ = Answer::kNone;
     unsigned status_ = 0;
