@@ -9,12 +9,13 @@ import re
 import sys
 from typing import NamedTuple
 
-WHOLE_PROGRAM = ["sim", "e2e", "elastic", "conformance", "cluster"]
+WHOLE_PROGRAM = ["sim", "e2e", "security", "elastic", "conformance", "cluster"]
 
 # Folders of tests in Python -> the suites that run them.
 TESTS = {
     "tests/dev": ["tools"],
     "tests/e2e": ["e2e"],
+    "tests/security": ["security"],
     "tests/elastic": ["elastic"],
     "tests/conformance": ["conformance", "cluster"],
     "tests/operator": ["cluster"],

@@ -3,7 +3,7 @@
 # Each suite leaves lines `SUITE PASSED FAILED SKIPPED` in $results, and in $failures what failed and
 # why. A build that fails counts as a failure, and the other suites still run.
 
-suites=(lint tools python unit tsan sim e2e elastic conformance cluster)
+suites=(lint tools python unit tsan sim e2e security elastic conformance cluster)
 
 verb_test() {
     local begin word status=0 times='' changed='' words=()
@@ -51,7 +51,7 @@ run_suite() {
     local suite=$1
     shift
     case $suite in
-    tools | python | e2e | elastic | conformance | cluster) "suite_$suite" ${1+-k "$(either "$@")"} ;;
+    tools | python | e2e | security | elastic | conformance | cluster) "suite_$suite" ${1+-k "$(either "$@")"} ;;
     *) "suite_$suite" "$@" ;;
     esac
 }
@@ -95,7 +95,7 @@ test_all() (
     build_ahead release headers benches muster muster_run muster_in_pods muster_store_server
     beside build_and_test_quietly
     local suite
-    for suite in lint tools python e2e conformance cluster; do run_suite "$suite"; done
+    for suite in lint tools python e2e security conformance cluster; do run_suite "$suite"; done
     join_beside
     run_ctest unit-serial asan '' -L '^serial$'
     suite_elastic
@@ -329,6 +329,13 @@ suite_e2e() {
     fi
     # shellcheck disable=SC2046
     run_pytest e2e tests/e2e $(side_by_side "$@") "$@"
+}
+
+# ---- security: attacks on the release binary ----
+
+suite_security() {
+    suite_build security release muster || return 0
+    run_pytest security tests/security "$@"
 }
 
 # ---- elastic: muster-run with real PyTorch ----

@@ -24,7 +24,7 @@ LISTS = {
     "muster_run": "muster_library(muster_run DEPENDS base)\nmuster_static_program(muster_run NAME muster-run FOLDERS muster_run base)\n",
 }
 FOLDERS = affected.read_folders(LISTS)
-LEFT = "left sim e2e elastic conformance cluster"
+LEFT = "left sim e2e security elastic conformance cluster"
 
 
 def test_folders_are_read_from_what_builds_them():
@@ -54,6 +54,7 @@ def test_folders_are_read_from_what_builds_them():
     (["src/kube/CMakeLists.txt"], ["lint", "unit kube", "dependents operator store cli", "tsan store", LEFT]),
     (["cmake/pch.h"], ["lint", "unit base cli kube launch muster_run operator store", "tsan base store", "tools", LEFT]),
     (["tests/e2e/test_up.py"], ["lint", "e2e test_up"]),
+    (["tests/security/test_front.py"], ["lint", "security test_front"]),
     (["tests/e2e/test_up.py", "tests/e2e/test_run.py"], ["lint", "e2e test_run test_up"]),
     (["tests/e2e/test_up.py", "tests/e2e/conftest.py"], ["lint", "e2e"]),
     (["tests/e2e/conftest.py", "tests/e2e/test_up.py"], ["lint", "e2e"]),
@@ -61,7 +62,8 @@ def test_folders_are_read_from_what_builds_them():
     (["tests/operator/python/node.py"], ["lint", "cluster"]),
     (["tests/dev/test_dev.py", "docs/elastic.md"], ["lint", "tools test_dev test_docs"]),
     (["python/muster/tests/test_hook.py"], ["lint", "python test_hook"]),
-    (["python/muster/src/muster/hook/sitecustomize.py"], ["lint", "unit muster_run", "python", "elastic", "left sim e2e conformance cluster"]),
+    (["python/muster/src/muster/hook/sitecustomize.py"],
+     ["lint", "unit muster_run", "python", "elastic", "left sim e2e security conformance cluster"]),
     (["tests/launch/test_launch.py"], ["lint", "unit launch", LEFT]),
     (["scripts/test.sh"], ["lint", "tools"]),
     (["README.md"], ["lint", "tools test_docs"]),

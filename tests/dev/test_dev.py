@@ -194,7 +194,7 @@ run_ctest() { echo "$*"; }
 def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
     result = bash(WHOLE + "suite_cluster() { until grep -q sim $logs/beside.log; do sleep 0.01; done; echo cluster; }; test_all", tmp_path)
     said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
-    assert said == ["build release", "lint", "tools", "python", "e2e", "conformance", "cluster",
+    assert said == ["build release", "lint", "tools", "python", "e2e", "security", "conformance", "cluster",
                     "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "sim",
                     "unit-serial asan  -L ^serial$", "elastic"], result
 
