@@ -48,7 +48,9 @@ suite_conformance() {
     run_pytest conformance tests/conformance $(side_by_side "$@") "$@"
 }
 
-suite_cluster() {
+suite_cluster() (
+    trap stop_beside EXIT
+    beside=
     local reason client
     need_packages cluster
     need_etcd
@@ -59,12 +61,12 @@ suite_cluster() {
     for client in "${conformance_clients[@]}"; do
         build_programs cluster "$client" || say "$client: its tests are skipped, $reason"
     done
+    # Servers of their own for each: the operator's tests stop theirs in the middle.
+    if suite_build operator release muster; then beside operator_tests "$@"; fi
     local under=("$(our_python)" "$root/tests/cluster/cluster.py" run --)
     run_pytest cluster tests/conformance "$@"
-    # Its servers are its own: it stops them in the middle.
-    under=()
-    if suite_build operator release muster; then operator_tests "$@"; fi
-}
+    if [[ -n $beside ]]; then join_beside; fi
+)
 
 # What the operator may do and never did is known when the other tests have ended.
 operator_tests() {

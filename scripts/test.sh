@@ -116,19 +116,21 @@ build_ahead() {
     CCACHE_DIR=$(ccache_directory) step "build $1" nice -n 9 ninja -C "$root/build/$1" -j "$(cores)" -k 0 "${@:2}" || true
 }
 
-# beside COMMAND...: it continues at a low priority, in a process group of its own, and what it says is shown when it has ended.
+# beside FUNCTION [ARGUMENT...]: it continues at a low priority, in a process group of its own, and what it says is shown when
+# it has ended. One at a time for each shell.
 beside() {
+    beside_log=$logs/beside-${1//_/-}.log
     set -m
-    { renice -n 10 -p "$BASHPID" >/dev/null; "$@"; } >"$logs/beside.log" 2>&1 </dev/null &
+    { renice -n 10 -p "$BASHPID" >/dev/null; "$@"; } >"$beside_log" 2>&1 </dev/null &
     beside=$!
     set +m
 }
 
 join_beside() {
-    step "wait for the rest" tail --pid="$beside" -s 0.1 -f "$logs/beside.log" || true
+    step "wait for the rest" tail --pid="$beside" -s 0.1 -f "$beside_log" || true
     wait "$beside" || true
     beside=
-    grep -v ' still at work after ' "$logs/beside.log" || true
+    grep -v ' still at work after ' "$beside_log" || true
 }
 
 stop_beside() { [[ -z ${beside:-} ]] || kill -- "-$beside" 2>/dev/null || true; }

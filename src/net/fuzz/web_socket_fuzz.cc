@@ -36,7 +36,7 @@ std::string describe(std::string_view bytes, bool masked, std::size_t piece) {
             CHECK(!over, "nothing follows a violation or a close");
             CHECK((*event)->bytes.size() <= kLimit, "no message is over the limit");
             if ((*event)->kind == WebSocketOpcode::kText)
-                CHECK(is_utf8((*event)->bytes), "text is UTF-8");
+                CHECK(muster::is_utf8((*event)->bytes), "text is UTF-8");
             over = (*event)->kind == WebSocketOpcode::kClose;
             said += std::to_string(static_cast<int>((*event)->kind)) + ":" + (*event)->bytes + ";";
         }
