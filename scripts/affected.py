@@ -9,7 +9,7 @@ import re
 import sys
 from typing import NamedTuple
 
-WHOLE_PROGRAM = ["sim", "e2e", "security", "elastic", "conformance", "cluster"]
+WHOLE_PROGRAM = ["simulate", "e2e", "security", "elastic", "conformance", "cluster"]
 
 # Folders of tests in Python -> the suites that run them.
 TESTS = {

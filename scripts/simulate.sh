@@ -77,13 +77,13 @@ play_elastic() {
     fi
 }
 
-suite_sim() {
+suite_simulate() {
     (($# == 0)) || return 0
-    suite_build sim release muster || return 0
+    suite_build simulate release muster || return 0
     local names folder=$logs/sim passed failed line slice seeds elastic_seeds
     mapfile -t names < <(sim_scenarios)
     slice=$(sim_slice) seeds=$((sim_drill_seeds / sim_slices)) elastic_seeds=$((elastic_drill_seeds / sim_slices))
-    step "run sim" play_scenarios "$folder" "$seeds" $((1 + slice * seeds)) "${names[@]}" || true
+    step "run simulate" play_scenarios "$folder" "$seeds" $((1 + slice * seeds)) "${names[@]}" || true
     passed=0 failed=0
     for line in "${names[@]}"; do
         if [[ $(tail -n 1 "$folder/$line.out" 2>/dev/null) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -93,8 +93,8 @@ suite_sim() {
         fi
     done
     local large=$folder/elastic-large.out
-    step "run sim elastic" play_elastic "$folder/elastic.out" "$elastic_seeds" $((slice * elastic_seeds)) || true
-    step "run sim elastic $elastic_large_nodes" play_elastic "$large" "$elastic_large_seeds" 0 "$elastic_large_nodes" || true
+    step "run simulate elastic" play_elastic "$folder/elastic.out" "$elastic_seeds" $((slice * elastic_seeds)) || true
+    step "run simulate elastic $elastic_large_nodes" play_elastic "$large" "$elastic_large_seeds" 0 "$elastic_large_nodes" || true
     for line in "$folder/elastic.out" "$large"; do
         if [[ $(tail -n 1 "$line" 2>/dev/null) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
             passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
@@ -102,7 +102,7 @@ suite_sim() {
             failed=$((failed + 1))
         fi
     done
-    record sim "$passed" "$failed" 0
+    record simulate "$passed" "$failed" 0
 }
 
 # drill_sim [SCENARIO...] [--seeds N] [--seed N] [--nodes N] [--trace]: any number of seeds, or one of them as it

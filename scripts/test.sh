@@ -3,7 +3,7 @@
 # Each suite leaves lines `SUITE PASSED FAILED SKIPPED` in $results, and in $failures what failed and
 # why. A build that fails counts as a failure, and the other suites still run.
 
-suites=(lint tools python unit tsan sim e2e security elastic conformance cluster)
+suites=(lint tools python unit tsan simulate e2e security elastic conformance cluster)
 
 verb_test() {
     local begin word status=0 times='' changed='' words=()
@@ -107,7 +107,7 @@ build_and_test_quietly() {
     suite_build unit asan tests || true
     run_ctest unit asan '' -LE '^serial$'
     suite_tsan
-    suite_sim
+    suite_simulate
 }
 
 # build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.

@@ -107,27 +107,28 @@ def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$6 passed, 0 fai
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     return (f"root={tmp_path}/tree; forget_results; suite_build() {{ :; }}; "
-            "sim_slices=4 sim_drill_seeds=40 elastic_drill_seeds=20 elastic_large_seeds=2; suite_sim; cat $results; cat $logs/run-sim.log; echo")
+            "sim_slices=4 sim_drill_seeds=40 elastic_drill_seeds=20 elastic_large_seeds=2; suite_simulate; "
+            "cat $results; cat $logs/run-simulate.log; echo")
 
 
 def test_the_seeds_of_all_scenarios_are_counted(tmp_path):
     result = bash(fake_muster(tmp_path, 'echo "10 passed, 0 failed"'), tmp_path)
-    assert "sim 27 0 0" in result.stdout, result
+    assert "simulate 27 0 0" in result.stdout, result
 
 
 def test_a_seed_of_an_elastic_job_comes_with_its_replay(tmp_path):
     result = bash(fake_muster(tmp_path, 'echo "10 passed, 0 failed"',
                               '[[ $7 == --nodes ]] && exit 134; echo "replay: muster simulate elastic --seed 4 --trace"; '
                               'echo "9 faults"; '
-                              'echo "4 passed, 1 failed"; exit 3') + "; cat $logs/run-sim-elastic.log", tmp_path)
-    assert "sim 24 3 0" in result.stdout, result
+                              'echo "4 passed, 1 failed"; exit 3') + "; cat $logs/run-simulate-elastic.log", tmp_path)
+    assert "simulate 24 3 0" in result.stdout, result
     assert "replay: ./dev drill sim elastic --seed 4 --trace" in result.stdout
 
 
 def test_a_seed_that_breaks_a_rule_comes_with_its_replay(tmp_path):
     result = bash(fake_muster(tmp_path, 'echo "replay: muster simulate $2 --seed 4 --trace"; '
                                         'echo "9 passed, 1 failed"; exit 3'), tmp_path)
-    assert "sim 25 2 0" in result.stdout, result
+    assert "simulate 25 2 0" in result.stdout, result
     assert "replay: ./dev drill sim two --seed 4 --trace" in result.stdout
 
 
@@ -135,7 +136,7 @@ def test_another_commit_plays_other_seeds(tmp_path):
     played = fake_muster(tmp_path, 'echo "$2 $4 $6" >>$HOME/played; echo "$6 passed, 0 failed"',
                          '[[ $7 == --nodes ]] || echo "elastic $4 $6" >>$HOME/played; echo; echo "$6 passed, 0 failed"')
     result = bash("git() { echo 123450e; }; " + played, tmp_path)
-    assert "sim 27 0 0" in result.stdout, result
+    assert "simulate 27 0 0" in result.stdout, result
     # 0x123450e is 2 modulo 4.
     assert sorted((tmp_path / "played").read_text().splitlines()) == ["elastic 10 5", "one 21 10", "two 21 10"]
 
@@ -144,7 +145,7 @@ def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
     result = bash(fake_muster(tmp_path, '[[ $2 == one ]] && { echo "10 passed, 0 failed"; exit 0; }\n'
                                         '[[ ${6:-$4} == 10 || $4 == 7 ]] && { echo oh no >&2; exit 134; }\nexit 0'),
                   tmp_path)
-    assert "sim 23 4 0" in result.stdout, result
+    assert "simulate 23 4 0" in result.stdout, result
     assert "replay: ./dev drill sim two --seed 7 --trace" in result.stdout and "oh no" in result.stdout
 
 
@@ -192,17 +193,17 @@ run_ctest() { echo "$*"; }
 
 
 def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
-    result = bash(WHOLE + "suite_cluster() { until grep -q sim $logs/beside.log; do sleep 0.01; done; echo cluster; }; test_all", tmp_path)
+    result = bash(WHOLE + "suite_cluster() { until grep -q simulate $logs/beside-*.log; do sleep 0.01; done; echo cluster; }; test_all", tmp_path)
     said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
     assert said == ["build release", "lint", "tools", "python", "e2e", "security", "conformance", "cluster",
-                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "sim",
+                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate",
                     "unit-serial asan  -L ^serial$", "elastic"], result
 
 
 def test_a_whole_run_that_is_interrupted_leaves_nothing_behind(tmp_path):
-    result = bash(WHOLE + """suite_sim() { echo $BASHPID >$logs/sim; sleep 1000; }
-suite_cluster() { until [[ -s $logs/sim ]]; do sleep 0.01; done; exit 3; }; test_all || echo status $?
-while kill -0 $(<$logs/sim) 2>/dev/null; do sleep 0.01; done; echo gone""", tmp_path)
+    result = bash(WHOLE + """suite_simulate() { echo $BASHPID >$logs/playing; sleep 1000; }
+suite_cluster() { until [[ -s $logs/playing ]]; do sleep 0.01; done; exit 3; }; test_all || echo status $?
+while kill -0 $(<$logs/playing) 2>/dev/null; do sleep 0.01; done; echo gone""", tmp_path)
     assert result.stdout.endswith("status 3\ngone\n"), result
 
 
@@ -247,8 +248,9 @@ run_pytest() { echo "${under[*]-} pytest $*"; }; """
     ("cluster", "[ $2 = fetch ] && { echo 'cluster: there is no go' >&2; exit 77; }",
      ["cluster: skipped, there is no go", "cluster 0 0 1"]),
     ("cluster", "[ $2 = built ] || exit 0; exit 1",
-     ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
-    ("cluster", "exit 0", ["run -- pytest cluster", " pytest operator tests", " pytest operator-rights"]),
+     ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", "wait for the rest",
+      " pytest operator tests", " pytest operator-rights"]),
+    ("cluster", "exit 0", ["run -- pytest cluster", "wait for the rest", " pytest operator tests", " pytest operator-rights"]),
     ("cluster", "[ $2 = fetch ]", ["build cluster", "cluster: skipped, what it needs was not built", "cluster-build 0 1 0",
                                    "cluster 0 0 1"]),
     ("conformance", "[ $2 = fetch ] && [ $3 = two ] && { echo 'cluster: old' >&2; exit 77; }; exit 0",
