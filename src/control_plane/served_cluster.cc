@@ -31,19 +31,19 @@ std::uint16_t port_of(std::string_view address) {
     return parse_number<std::uint16_t>(address.substr(address.rfind(':') + 1)).value_or(0);
 }
 
-/// Nobody is answered while the loop is held.
+/// No client is answered while the loop is held.
 std::vector<prometheus::MetricFamily> loop_metrics(const LoopWatch& loop) {
     using apiserver_http::family;
     using Seconds = std::chrono::duration<double>;
     return {family("muster_event_loop_longest_hold_seconds",
-                   "The longest that one turn of the event loop has computed, in seconds.",
+                   "The longest CPU time of one handler on the event loop, in seconds.",
                    prometheus::MetricType::Gauge, Seconds(loop.longest()).count()),
             family("muster_event_loop_long_holds_total",
-                   "How many turns of the event loop computed for longer than 50 ms.",
+                   "Handlers on the event loop that took more than 50 ms of CPU time.",
                    prometheus::MetricType::Counter, static_cast<double>(loop.too_long()))};
 }
 
-/// What /metrics says of this process, its sockets and its audit log, if there is one.
+/// The metrics of this process, its sockets and its audit log, if there is one.
 std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
                                                     const AuditLog* audit, const LoopWatch* loop) {
     return std::make_shared<apiserver_http::CollectedNow>([&server, audit, loop] {

@@ -27,7 +27,7 @@ struct ServedClusterOptions {
     apiserver_http::RequestLimits limits;
     AuditLog* audit = nullptr;  ///< may be null; outlives the cluster
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
-    std::string cluster_domain;           ///< empty where none is set
+    std::string cluster_domain;           ///< empty if none is set
     std::function<bool()> has_room = {};  ///< whether the disk has room for something new
     const LoopWatch* loop = nullptr;  ///< of the loop that it runs on, for its metrics; null: none
 };
@@ -45,11 +45,11 @@ class ServedCluster {
 
     ~ServedCluster();
 
-    /// How this machine's clients reach it once it has started.
+    /// How clients on this machine reach it once it has started.
     const KubeAccess& access() const;
 
-    /// Returns once clients are served. Pods that outlived the last one are taken over by then; who
-    /// sees this fail leaves them alone, as stop_cluster() would end them.
+    /// Returns once clients are served; pods that outlived the last daemon are taken over by then.
+    /// After a failure don't call stop_cluster(): it would end those pods.
     Task<Result<void>> start();
     Task<void> stop_serving();
     /// Ends the pods. To be called after stop_serving().

@@ -5,10 +5,11 @@
 
 namespace muster::control_plane {
 
-/// Disk space (an eighth of a small disk) that is kept aside in a directory (a file `reserve`), so that on a full disk what is
-/// there can still be looked at, changed and deleted. While less than that is free, the file is
-/// given up and has_room() says no: nothing new is to be kept. When there is room again, the space
-/// is set aside again. On a file system that can't set space aside it only looks.
+/// Disk space that is set aside in a directory (a file `reserve`; an eighth of a small disk), so
+/// that what is stored can still be read, changed and deleted when the disk is full. When less than
+/// that is free, the file is removed and has_room() returns false: nothing new is to be stored. When
+/// there is room again, the space is set aside again. On a file system that can't set space aside,
+/// has_room() only compares.
 ///
 /// Nothing of it fails. Blocks for a system call. Thread: one at a time.
 class SpaceReserve {

@@ -116,7 +116,7 @@ class SqliteStore final : public TableStore {
         return full_;
     }
 
-    /// With what is queued; what the next write of the key builds on.
+    /// Including queued writes: the state on which the next write of the key builds.
     ObjectState newest(const StoreKey& key) const {
         auto queued = queued_.find(key);
         return queued == queued_.end() ? objects().find(key) : queued->second;
@@ -227,7 +227,7 @@ class SqliteStore final : public TableStore {
     Signal ended_;
     std::string path_;
     std::function<bool()> has_room_;
-    mutable bool full_ = false;  ///< when somebody looked last
+    mutable bool full_ = false;  ///< at the last check
     std::optional<FileLock> lock_;
     Revision committed_;
     Revision begun_;  ///< the newest revision that was assigned

@@ -18,11 +18,11 @@ struct SqliteStoreOptions {
     /// exceeds its limit nevertheless, writers wait.
     std::uint64_t checkpoint_bytes = 16u << 20;
     std::uint64_t log_limit_bytes = 64u << 20;
-    unsigned reading_threads = 4;  ///< while it opens; more than cores do no harm
-    /// Whether something new may be kept. While it says no, creations are refused with kUnavailable,
+    unsigned reading_threads = 4;  ///< while it opens; may be more than there are cores
+    /// Whether new objects may be stored. While it returns false, creations are refused with kUnavailable,
     /// and what is there can be changed and removed. Null: always. On the loop.
     std::function<bool()> has_room = {};
-    /// Of SQLite, by name; its own default when empty. Tests put a disk there that fails.
+    /// SQLite's VFS by name; its default if empty. Tests use a disk that fails.
     std::string vfs = {};
 };
 

@@ -98,7 +98,7 @@ class Store {
     /// Returns when every write that began before has been observed or refused.
     virtual Task<void> settled() = 0;
 
-    /// Why writes, or new objects alone, are refused, as the store can't keep them; reads go on.
+    /// Why writes, or creations only, are refused; reads still work.
     virtual std::optional<Error> failure() const = 0;
     /// Refuses further writes with kUnavailable, and returns when those in progress are answered
     /// and everything that the store held open is closed. Reads still work. May be called again.

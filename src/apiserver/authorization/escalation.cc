@@ -61,8 +61,8 @@ StatusResult<void> check_role(const WatchCache& cache, const User& author,
     if (decide(cache, author, escalate).allowed) return {};
     if (auto missing = escalation(cache, author, namespace_of(role), read_rules(role)))
         return forbidden(type, name_of(role), *missing);
-    // It gathers whatever rules there will be; and who takes that away sets rules that nothing
-    // corrects any more.
+    // It aggregates whatever rules there will be; and if that is taken away, nothing corrects its
+    // rules any more.
     const PolicyRules everything{{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
     const bool gathers = is_aggregated(role) || (before != nullptr && is_aggregated(*before));
     if (of_cluster && gathers && escalation(cache, author, "", everything))

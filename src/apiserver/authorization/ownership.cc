@@ -34,8 +34,8 @@ bool blocked_before(const json::array& before, const json::object& owner) {
 }
 
 StatusResult<void> check_owner(const WatchCache& cache, const Registry& registry,
-                               const User& author, const Target& target,
-                               const json::object& object, const json::object& owner) {
+                               const User& author, const Target& target, const json::object& object,
+                               const json::object& owner) {
     const DefPtr def = registry.find_kind(string_at(owner, "apiVersion"), string_at(owner, "kind"));
     if (def == nullptr) return {};
     Action update{.verb = "update", .group = def->type.group, .resource = def->type.plural};

@@ -89,7 +89,7 @@ json::object write_rule(const PolicyRule& rule) {
 }
 
 std::string quoted_list(const std::vector<std::string>& texts) {
-    // No person reads more, and a refusal repeats what somebody sent.
+    // A longer list would not be read, and a refusal repeats what a client sent.
     constexpr std::size_t kMost = 100;
     std::string list = "[";
     for (const std::string& text : texts | std::views::take(kMost)) {

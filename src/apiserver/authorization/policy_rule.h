@@ -30,10 +30,10 @@ PolicyRule read_rule(const json::object& rule);
 PolicyRules read_rules(const json::object& role);
 json::object write_rule(const PolicyRule& rule);
 
-/// `granted` is exact, or ends with '*' and stands for everything that begins so.
+/// `granted` is exact, or ends with '*' and covers every URL with that prefix.
 bool url_covers(std::string_view granted, std::string_view url);
 
-/// `["get" "list"]`, as Go prints a list; of a long one the beginning.
+/// `["get" "list"]`, as Go prints a list; cut if it is long.
 std::string quoted_list(const std::vector<std::string>& texts);
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`, for error messages.
 std::string describe(const PolicyRule& rule);

@@ -11,22 +11,21 @@ class io_context;
 
 namespace muster {
 
-/// How long the work of a loop keeps everybody else from their turn, measured in the time that its
-/// thread computes: waiting counts for nothing, nor does a machine that is busy with others.
-/// Thread: the one of the loop that it runs.
+/// How long single handlers of an event loop hold it, in CPU time of its thread: waiting does not
+/// count, nor does a machine that is busy with other processes. Thread: the one of the loop.
 class LoopWatch {
   public:
-    /// What no turn should take longer than.
+    /// No handler should take longer.
     static constexpr Duration kLongest = std::chrono::milliseconds(50);
 
     /// Runs the loop until there is no more work, as its own run() does.
     void run(asio::io_context& context);
 
     Duration longest() const { return longest_; }
-    /// How many turns took longer than kLongest.
+    /// How many handlers took longer than kLongest.
     std::uint64_t too_long() const { return too_long_; }
 
-    /// A turn that computed for so long.
+    /// A handler that computed for so long.
     void add(Duration turn);
 
   private:

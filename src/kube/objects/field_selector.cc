@@ -7,10 +7,10 @@
 namespace muster::kube {
 namespace {
 
-/// Each is looked at for each object of a list.
+/// Every object of a list is compared with each of them.
 constexpr std::size_t kMostRequirements = 100;
 
-/// Takes the next term off the front: up to a comma that no backslash precedes.
+/// Removes the next term from the front: up to a comma that no backslash precedes.
 std::string_view take_term(std::string_view& text) {
     std::size_t i = 0;
     while (i < text.size() && text[i] != ',') i += text[i] == '\\' ? 2 : 1;

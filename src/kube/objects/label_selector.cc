@@ -12,7 +12,7 @@
 namespace muster::kube {
 namespace {
 
-/// Each is looked at for each object of a list.
+/// Every object of a list is compared with each of them.
 constexpr std::size_t kMostRequirements = 100;
 
 enum class Token {

@@ -92,8 +92,8 @@ std::size_t text_size(const json::value& value, std::size_t limit) {
     return size;
 }
 
-/// True when the value has more than `limit` levels. Takes what it looks at off `left`, and stops
-/// when that is used up.
+/// True when the value has more than `limit` levels. Subtracts the values that it visits from
+/// `left`, and stops at zero.
 bool is_deeper_than(const json::value& value, std::size_t limit, std::size_t& left) {
     const json::array* array = value.if_array();
     const json::object* object = value.if_object();

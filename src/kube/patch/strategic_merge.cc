@@ -275,7 +275,7 @@ Result<void> apply_retain_keys(json::object& target, const json::object& patch,
     return {};
 }
 
-/// One member of a patch that is not null, into the member of that name.
+/// Merges one member of a patch, which is not null, into the member of that name.
 Result<void> merge_member(json::object& target, std::string_view key, json::value patch,
                           const Schema* schema, const std::string& path) {
     const Schema* field = schema_of(schema, key);

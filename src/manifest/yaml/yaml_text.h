@@ -10,8 +10,8 @@
 
 namespace muster::manifest {
 
-/// Turns byte offsets of a text into lines and columns; each in about the same time, however long
-/// the line is.
+/// Turns byte offsets of a text into lines and columns; the time for one does not depend on the
+/// length of its line.
 class LineIndex {
   public:
     explicit LineIndex(std::string_view text);

@@ -22,11 +22,11 @@ Result<void> set_up_pod_mounts(const std::vector<MountSpec>& mounts, const Priva
 ///   existing entries are still shared; only new entries made directly in that one directory are
 ///   dropped with the pod. An overlay would lose every write below it instead.
 ///
-/// The targets are followed inside the container's root, by descriptors: whatever others make of
-/// links and directories meanwhile, nothing is made or mounted outside of it. kInvalid: a target
+/// Targets are resolved inside the container's root, by descriptors: however others change links
+/// and directories meanwhile, nothing is created or mounted outside of it. kInvalid: a target
 /// is the root itself, or one in /proc, which a cluster's runtime refuses too.
 ///
-/// `read_only_root`: in the end everything is read-only but for /proc, /dev and those of `mounts`
+/// `read_only_root`: at the end everything is read-only except /proc, /dev and those of `mounts`
 /// that are not.
 Result<void> set_up_container_mounts(const std::vector<MountSpec>& mounts,
                                      const std::string& scratch_dir, bool read_only_root);

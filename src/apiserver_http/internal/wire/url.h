@@ -17,7 +17,7 @@ struct Url {
 };
 
 /// Refuses everything that the next reader could take for another path: an encoded slash or NUL, a
-/// segment "." or "..", a broken escape; and bytes that are not UTF-8. Repeated and trailing slashes
+/// segment "." or "..", a broken escape, bytes that are not UTF-8. Repeated and trailing slashes
 /// are dropped.
 apiserver::StatusResult<Url> parse_url(std::string_view target);
 
