@@ -151,7 +151,9 @@ TEST_F(RshServer, ASessionOfWhichAPartFailsEndsAlone) {
         RemoteRun failing;
         {
             const TaskFault fault(task);
-            spawn(failing, to_host(failing, "sleep 0.2"));
+            ClientOptions options = to_host(failing, "sleep 0.2");
+            options.patience = {};
+            spawn(failing, std::move(options));
             run_until([&] { return failing.status.has_value(); });
             EXPECT_GT(fault.hits(), 0u) << task;
         }

@@ -49,7 +49,7 @@ TEST_P(NodeFaultsTest, ADeletionThatFailsIsTriedAgain) {
     wait_phase("gone", "Running");
     {
         const TaskFault fault("deletion");
-        remove("gone", 0);
+        remove("gone", 1);
         run_until([&] { return fault.hits() > 0; });
     }
     wait_for("gone", [](const kube::Pod* pod) { return pod == nullptr; });

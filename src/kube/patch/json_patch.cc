@@ -225,8 +225,8 @@ class Patcher {
         json::array& array = parent->get_array();
         const std::optional<std::size_t> index = parse_index(path.back(), array.size(), true);
         if (!index)
-            return refused(fmt::format("\"{}\" is no position in a list of {} items", path.back(),
-                                       array.size()));
+            return refused(fmt::format("\"{}\" is not a position in a list of {} items",
+                                       path.back(), array.size()));
         TRY_VOID(spend(array.size() - *index));
         array.insert(array.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
         return {};

@@ -32,9 +32,9 @@ class ControllerTest : public ::testing::Test {
         most_at_once = std::max(most_at_once, ++at_once[key]);
         co_await clock.sleep_for(takes);
         --at_once[key];
-        if (key == "throws" && failures[key]-- > 0) throw std::runtime_error("a fault");
         if (failures[key] == 0) co_return true;
         --failures[key];
+        if (key == "throws") throw std::runtime_error("a fault");
         co_return false;
     }
 
