@@ -4,6 +4,8 @@
 #       Sources are all *.cc of the folder, its rooms and its internal/ but tests and benches.
 #       DEPENDS are folders of the house (public), LIBRARIES are third-party ones. ROOMS are
 #       folders in it with public headers about one thing; each uses only those before it.
+#       With MUSTER_UNITY the sources of each folder are compiled together, which takes a third of the time. So no two of
+#       them give the same name to different things; ALONE are patterns of those that do, such as one source for each verb.
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
@@ -13,6 +15,8 @@
 #       EXCEPT keeps them out of the other one.
 #   muster_test(operator SHARDS 4)
 #       Its cases are run by so many processes beside each other, as operator-0 to operator-3: they take long.
+#   muster_test(cli PROGRAM scenarios MATCHING "scenario_runs" LONG)
+#       Too long for every change of the folder: `./dev test` and `./dev test unit` run it, `./dev test cli` does not.
 #
 #   Targets: kube_tests builds all test programs of a folder, kube_tsan_tests those with threads, kube_headers compiles
 #   each header by itself that no source has for its first include; tests, tsan_tests and headers do so for all folders.
@@ -68,8 +72,28 @@ function(_muster_files out ending)
     set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
+# Compiles the sources of one folder together, up to so many bytes of them: they share headers and templates.
+function(_muster_unity target)
+    set(most_bytes 60000)
+    set(folder)
+    foreach(source IN LISTS ARGN)
+        cmake_path(GET source PARENT_PATH its_folder)
+        file(SIZE ${source} bytes)
+        math(EXPR sum "${sum} + ${bytes}")
+        if(NOT its_folder STREQUAL folder OR sum GREATER most_bytes)
+            set(folder ${its_folder})
+            set(sum ${bytes})
+            math(EXPR group "${group} + 1")
+        endif()
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # The other builds compile each by itself and see what is shadowed.
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+endfunction()
+
 function(muster_library name)
-    cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;ROOMS;EXCLUDE" ${ARGN})
+    cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;ROOMS;EXCLUDE;ALONE" ${ARGN})
     set_property(DIRECTORY PROPERTY muster_rooms ${arg_ROOMS})
     _muster_files(sources .cc)
     list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
@@ -79,6 +103,12 @@ function(muster_library name)
     endforeach()
     add_library(muster_${name} STATIC ${sources})
     _muster_target(muster_${name})
+    if(MUSTER_UNITY)
+        foreach(pattern IN LISTS arg_ALONE)
+            list(FILTER sources EXCLUDE REGEX "${pattern}")
+        endforeach()
+        _muster_unity(muster_${name} ${sources})
+    endif()
     list(TRANSFORM arg_DEPENDS PREPEND muster_ OUTPUT_VARIABLE depends)
     target_link_libraries(muster_${name} PUBLIC ${depends} ${arg_LIBRARIES})
 
@@ -124,7 +154,7 @@ function(_muster_headers name)
 endfunction()
 
 function(muster_test name)
-    cmake_parse_arguments(arg "SERIAL;TSAN" "PROGRAM;MATCHING;EXCEPT;SHARDS" "LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "SERIAL;TSAN;LONG" "PROGRAM;MATCHING;EXCEPT;SHARDS" "LIBRARIES" ${ARGN})
     _muster_files(sources _test.cc)
     if(arg_MATCHING)
         list(FILTER sources INCLUDE REGEX "${arg_MATCHING}")
@@ -143,7 +173,11 @@ function(muster_test name)
     _muster_compiled(${program}_test muster_test_pch)
     target_compile_options(${program}_test PRIVATE ${muster_test_options})
     target_link_libraries(${program}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
-    add_dependencies(${name}_tests ${program}_test)
+    if(arg_LONG)
+        add_dependencies(tests ${program}_test)
+    else()
+        add_dependencies(${name}_tests ${program}_test)
+    endif()
     set(tests ${program})
     if(arg_SHARDS)
         math(EXPR last "${arg_SHARDS} - 1")
@@ -168,6 +202,9 @@ function(muster_test name)
         endif()
         if(arg_TSAN)
             set_property(TEST ${test} APPEND PROPERTY LABELS tsan)
+        endif()
+        if(arg_LONG)
+            set_property(TEST ${test} APPEND PROPERTY LABELS long)
         endif()
     endforeach()
     if(arg_TSAN)

@@ -101,13 +101,13 @@ drill_elastic() {
 drill_seeds() {
     prepare_test
     forget_results
-    suite_build seeds asan operator_test cli_test || return 1
-    (
-        export MUSTER_SEED_SLICE=all
-        sanitizer_environment
-        step "run operator" "$root/build/asan/src/operator/operator_test" --gtest_filter='OperatorRandom.*'
-        step "run scenarios" "$root/build/asan/src/cli/cli_test" --gtest_filter='All/BuiltinScenarios.*'
-    )
+    local folders
+    mapfile -t folders < <(cd "$root/src" && grep -rl --include='*_test.cc' 'seeds_of_this_run(' . | cut -d/ -f2 | sort -u)
+    suite_build seeds asan tests || return 1
+    export MUSTER_SEED_SLICE=all
+    run_ctest seeds asan '' -L "$(any_of "${folders[@]}")"
+    cat "$results" "$failures"
+    grep -q '^seeds [0-9]* 0 ' "$results"
 }
 
 drill_peers_faults() {

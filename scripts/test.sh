@@ -261,7 +261,10 @@ unit_tests() {
         fi
     done
     suite_build "$suite" asan "${targets[@]:-tests}" || true
-    run_ctest "$suite" asan "$pattern" ${labels[@]+-L "$(any_of "${labels[@]}")"}
+    run_ctest "$suite" asan "$pattern" ${labels[@]+-L "$(any_of "${labels[@]}")" -LE '^long$'}
+    for word in ${labels[@]+"${labels[@]}"}; do
+        if grep -qw LONG "$root/src/$word/CMakeLists.txt"; then say "Left to ./dev test unit: the long tests of $word"; fi
+    done
 }
 
 # any_of A B: a regular expression of these words.

@@ -176,7 +176,7 @@ class RandomLife {
 };
 
 TEST(OperatorRandom, EveryLifeKeepsTheRules) {
-    for (const std::uint64_t seed : seeds_of_this_run(300, 5)) {
+    for (const std::uint64_t seed : seeds_of_this_run(300, 20)) {
         SCOPED_TRACE(fmt::format("seed {}", seed));
         RandomLife(seed).run();
         if (HasFailure()) break;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_seeds.h"
 
 namespace muster::kube {
 namespace {
@@ -400,7 +401,7 @@ class ElectionWorld {
 };
 
 TEST(Elections, NeverHaveTwoLeadersAndSoonHaveOne) {
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (const std::uint64_t seed : seeds_of_this_run(500, 5)) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
         const Trouble trouble{.latency = 0.01 + rng.unit(),

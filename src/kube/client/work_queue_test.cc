@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "base/test_loop.h"
+#include "base/test_seeds.h"
 
 namespace muster::kube {
 namespace {
@@ -310,7 +311,7 @@ struct Simulation : SimulatedLoop {
 };
 
 TEST(WorkQueueSimulation, NeverTwoWorkersOnOneKeyAndNothingLost) {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const std::uint64_t seed : seeds_of_this_run(100, 5)) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Simulation simulation(seed);
         simulation.run();
