@@ -16,16 +16,16 @@ namespace {
 constexpr std::size_t kMaxBytes = 16 * 1024;
 constexpr std::size_t kMaxDepth = 16;
 
-Error refused(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
+Error malformed(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
 
 Result<json::object> decoded_object(std::string_view encoded) {
     const std::optional<std::string> text = kube::base64url_decode(encoded);
-    if (!text) return refused("a part of the token is not base64url");
+    if (!text) return malformed("a part of the token is not base64url");
     json::parse_options options;
     options.max_depth = kMaxDepth;
     boost::system::error_code error;
     json::value value = json::parse(*text, error, {}, options);
-    if (error || !value.is_object()) return refused("a part of the token is not a JSON object");
+    if (error || !value.is_object()) return malformed("a part of the token is not a JSON object");
     return std::move(value.get_object());
 }
 
@@ -36,17 +36,17 @@ std::string encoded(const json::object& object) {
 }  // namespace
 
 Result<UncheckedJwt> parse_jwt(std::string_view token) {
-    if (token.size() > kMaxBytes) return refused("the token is too long");
+    if (token.size() > kMaxBytes) return malformed("the token is too long");
     UncheckedJwt jwt;
     std::string_view rest = token;
     const std::string_view header = take_field(rest, '.');
     jwt.claims = take_field(rest, '.');
     if (header.empty() || jwt.claims.empty() || rest.empty() || rest.find('.') != rest.npos)
-        return refused("the token does not consist of three parts");
+        return malformed("the token does not consist of three parts");
     jwt.signed_text = token.substr(0, header.size() + 1 + jwt.claims.size());
     TRY(jwt.header, decoded_object(header));
     std::optional<std::string> signature = kube::base64url_decode(rest);
-    if (!signature) return refused("the token's signature is not base64url");
+    if (!signature) return malformed("the token's signature is not base64url");
     jwt.signature = *std::move(signature);
     return jwt;
 }
@@ -54,13 +54,13 @@ Result<UncheckedJwt> parse_jwt(std::string_view token) {
 Result<json::object> verified_claims(const net::SigningKey& key, std::string_view token) {
     TRY(const UncheckedJwt jwt, parse_jwt(token));
     if (string_at(jwt.header, "alg") != key.algorithm())
-        return refused("the token was signed with another algorithm");
+        return malformed("the token was signed with another algorithm");
     if (string_at(jwt.header, "kid") != kube::base64url_encode(key.fingerprint()))
-        return refused("the token was signed with another key");
+        return malformed("the token was signed with another key");
     // We do not understand any critical extension.
-    if (jwt.header.contains("crit")) return refused("the token has critical extensions");
+    if (jwt.header.contains("crit")) return malformed("the token has critical extensions");
     if (!key.verify(jwt.signed_text, jwt.signature))
-        return refused("the token's signature is wrong");
+        return malformed("the token's signature is wrong");
     return decoded_object(jwt.claims);
 }
 

@@ -15,17 +15,17 @@ namespace {
 /// A pod that ends may use its token to end in order.
 constexpr auto kGrace = std::chrono::seconds(60);
 
-Error refused(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
+Error denied(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
 
 Result<void> check_there(const WatchCache& cache, const std::string& resource,
                          const std::string& namespace_, const NamedObject& object, WallTime now) {
     const CachedObject* found = cache.find(resource, namespace_, object.name);
     if (found == nullptr || uid_of(*found->object) != object.uid)
-        return refused(fmt::format("the token is bound to an object of {} that is gone", resource));
+        return denied(fmt::format("the token is bound to an object of {} that is gone", resource));
     const auto end =
         kube::parse_time(string_at_path(found->object->text(), "metadata.deletionTimestamp"));
     if (end && *end + kGrace < now)
-        return refused(fmt::format("the token is bound to an object of {} that ended", resource));
+        return denied(fmt::format("the token is bound to an object of {} that ended", resource));
     return {};
 }
 
@@ -61,7 +61,7 @@ Result<TokenOwner> authenticate_account(const WatchCache& cache, const net::Sign
                                 : std::ranges::find(audiences, audience) != audiences.end();
         if (wanted) owner.audiences.push_back(audience);
     }
-    if (owner.audiences.empty()) return refused("the token is meant for another audience");
+    if (owner.audiences.empty()) return denied("the token is meant for another audience");
     const std::string& space = read.account.namespace_;
     TRY_VOID(
         check_there(cache, "serviceaccounts", space, {read.account.name, read.account_uid}, now));

@@ -40,6 +40,13 @@ inline void set_default(json::object& parent, std::string_view key, json::value 
     json::value& slot = parent[key];
     if (slot.is_null()) slot = std::move(value);
 }
+/// Calls `function` with each object of the list at the key, if there is one.
+template <class Function>
+void for_each_object(json::object& parent, std::string_view key, Function function) {
+    if (json::array* items = array_at(parent, key))
+        for (json::value& item : *items)
+            if (json::object* object = item.if_object()) function(*object);
+}
 
 // An API object is a JSON object with a metadata object; both are checked when it is decoded.
 

@@ -42,8 +42,6 @@ constexpr std::array<std::string_view, 10> kConsumed = {
     "replicas",     "launcherOnMaster",     "processingResourceType", "template",
     "backoffLimit", "activeDeadlineSeconds"};
 
-std::string in_spec(std::string_view field) { return fmt::format("spec.{}", field); }
-
 std::optional<std::int64_t> whole_number(const json::value* value) {
     if (value == nullptr) return std::nullopt;
     if (const auto* number = value->if_int64()) return *number;

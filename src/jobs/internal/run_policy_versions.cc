@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, 4> kMoved = {"cleanPodPolicy", "ttlSecond
 
 bool is_moved(std::string_view field) { return std::ranges::find(kMoved, field) != kMoved.end(); }
 
-std::string in_spec(std::string_view field) { return fmt::format("spec.{}", field); }
 std::string in_policy(std::string_view field) { return fmt::format("spec.runPolicy.{}", field); }
 
 /// What differs between the kinds.

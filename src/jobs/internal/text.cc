@@ -28,6 +28,8 @@ std::string dns1035_from(std::string_view text) {
     return name;
 }
 
+std::string in_spec(std::string_view field) { return fmt::format("spec.{}", field); }
+
 Cause required(std::string field, std::string message) {
     return {"FieldValueRequired", std::move(message), std::move(field)};
 }

@@ -12,6 +12,9 @@ namespace muster::jobs {
 /// The nearest RFC 1035 name, or "" if there is none.
 std::string dns1035_from(std::string_view text);
 
+/// "spec.FIELD".
+std::string in_spec(std::string_view field);
+
 // --- findings
 
 Cause required(std::string field, std::string message);

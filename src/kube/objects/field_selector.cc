@@ -8,7 +8,7 @@ namespace muster::kube {
 namespace {
 
 /// Every object of a list is compared with each of them.
-constexpr std::size_t kMostRequirements = 100;
+constexpr std::size_t kMostFieldRequirements = 100;
 
 /// Removes the next term from the front: up to a comma that no backslash precedes.
 std::string_view take_term(std::string_view& text) {
@@ -61,10 +61,10 @@ Result<std::vector<FieldRequirement>> parse_field_selector(std::string_view text
         requirement.path = term.substr(0, negated ? at - 1 : at);
         TRY(requirement.value, unescape(term.substr(doubled ? at + 2 : at + 1)));
         requirements.push_back(std::move(requirement));
-        if (requirements.size() > kMostRequirements)
-            return Error(
-                Code::kBadRequest,
-                fmt::format("a field selector has at most {} requirements", kMostRequirements));
+        if (requirements.size() > kMostFieldRequirements)
+            return Error(Code::kBadRequest,
+                         fmt::format("a field selector has at most {} requirements",
+                                     kMostFieldRequirements));
     }
     return requirements;
 }

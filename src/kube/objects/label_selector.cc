@@ -13,7 +13,7 @@ namespace muster::kube {
 namespace {
 
 /// Every object of a list is compared with each of them.
-constexpr std::size_t kMostRequirements = 100;
+constexpr std::size_t kMostLabelRequirements = 100;
 
 enum class Token {
     kEnd,
@@ -103,11 +103,11 @@ class LabelSelectorParser {
             if (!requirement)
                 return std::move(requirement.error().prefix("unable to parse requirement"));
             selector.requirements_.push_back(*std::move(requirement));
-            if (selector.requirements_.size() > kMostRequirements)
+            if (selector.requirements_.size() > kMostLabelRequirements)
                 return Error(Code::kBadRequest,
                              fmt::format("a selector has at most {} requirements; several values "
                                          "of one label go into one: a in (x,y)",
-                                         kMostRequirements));
+                                         kMostLabelRequirements));
             const Lexeme lexeme = lexer_.next(Context::kValue);
             if (lexeme.token == Token::kEnd) break;
             if (lexeme.token != Token::kComma) return found(lexeme, "',' or 'end of string'");

@@ -56,7 +56,7 @@ std::optional<Suffix> read_suffix(std::string_view text) {
     return Suffix{Format::kDecimalExponent, *exponent};
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// A number without sign as its digits: `digits` * 10^-`decimals`, without needless zeros.
 struct Digits {
@@ -69,7 +69,7 @@ std::optional<Digits> read_digits(std::string_view& text) {
     Digits number;
     bool point = false;
     std::size_t i = 0;
-    for (; i < text.size() && (is_digit(text[i]) || (text[i] == '.' && !point)); ++i) {
+    for (; i < text.size() && (is_decimal_digit(text[i]) || (text[i] == '.' && !point)); ++i) {
         if (text[i] == '.') {
             point = true;
             continue;

@@ -122,7 +122,7 @@ class SharedKey final : public SharedKeyTls {
     Key key_;
 };
 
-Result<SslContext> make_context(const SSL_METHOD* method) {
+Result<SslContext> make_shared_key_context(const SSL_METHOD* method) {
     SslContext context(SSL_CTX_new(method));
     if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_ciphersuites(context.get(), kSuite) != 1)
@@ -144,8 +144,8 @@ Result<std::unique_ptr<SharedKeyTls>> SharedKeyTls::create(std::string_view secr
                                                  "it must have {} or more",
                                                  secret.size(), kLeastBytes));
     ERR_clear_error();
-    TRY(SslContext server, make_context(TLS_server_method()));
-    TRY(SslContext client, make_context(TLS_client_method()));
+    TRY(SslContext server, make_shared_key_context(TLS_server_method()));
+    TRY(SslContext client, make_shared_key_context(TLS_client_method()));
     // A server that answers with a certificate does not know the secret; no certificate is trusted.
     SSL_CTX_set_verify(client.get(), SSL_VERIFY_PEER, nullptr);
     return std::make_unique<SharedKey>(std::move(server), std::move(client),

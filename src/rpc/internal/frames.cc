@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 /// Capacity kept for the next frames after a long one.
-constexpr std::size_t kKept = std::size_t{16} * 1024;
+constexpr std::size_t kKeptForReading = std::size_t{16} * 1024;
 
 std::size_t length_at(std::string_view bytes) {
     std::size_t length = 0;
@@ -40,7 +40,7 @@ void FrameReader::put(std::string_view bytes) {
     if (used_ == bytes_.size()) {
         bytes_.clear();
         used_ = 0;
-        if (bytes_.capacity() > kKept) bytes_.shrink_to_fit();
+        if (bytes_.capacity() > kKeptForReading) bytes_.shrink_to_fit();
     } else if (used_ > bytes_.size() / 2) {
         bytes_.erase(0, used_);
         used_ = 0;

@@ -11,7 +11,7 @@ namespace {
 /// The cost of an idle connection: there are many agents, and their messages are small.
 constexpr std::size_t kReadBytes = 512;
 /// Capacity kept for the next frames after many were queued.
-constexpr std::size_t kKept = std::size_t{4} * 1024;
+constexpr std::size_t kKeptForWriting = std::size_t{4} * 1024;
 
 }  // namespace
 
@@ -72,7 +72,7 @@ Task<Result<void>> Wire::write_queued() {
             continue;
         }
         out.clear();
-        if (out.capacity() > kKept) out.shrink_to_fit();
+        if (out.capacity() > kKeptForWriting) out.shrink_to_fit();
         std::swap(out, queued_);
         changed_.notify_all();
         CO_TRY_VOID(co_await stream_->write(asio::buffer(out)));

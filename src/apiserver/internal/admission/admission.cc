@@ -14,7 +14,7 @@ namespace muster::apiserver {
 
 namespace {
 
-constexpr const char* kGroup = "admissionregistration.k8s.io";
+constexpr const char* kRegistrationGroup = "admissionregistration.k8s.io";
 const std::string kMutating = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 const std::string kValidating = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
@@ -72,7 +72,7 @@ std::vector<Admission::Wanted> Admission::wanted_by(const std::string& configura
                                                     const json::value* after) {
     std::vector<Wanted> wanted;
     const WatchCache::Objects& objects = state_.cache.objects(configurations);
-    if (objects.empty() || subject.target.type().group == kGroup) return wanted;
+    if (objects.empty() || subject.target.type().group == kRegistrationGroup) return wanted;
     const kube::ResourceType& type = subject.target.type();
     WriteToMatch write{.operation = subject.operation,
                        .type = type,

@@ -5,13 +5,6 @@ namespace muster::apiserver {
 
 namespace {
 
-template <class Function>
-void for_each_object(json::object& parent, std::string_view key, Function function) {
-    if (json::array* items = array_at(parent, key))
-        for (json::value& item : *items)
-            if (json::object* object = item.if_object()) function(*object);
-}
-
 void set_protocol(json::object& port) { set_default(port, "protocol", json::value("TCP")); }
 
 void set_endpoints_defaults(json::object& endpoints) {

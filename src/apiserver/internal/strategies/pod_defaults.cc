@@ -90,13 +90,6 @@ void set_volume_defaults(json::object& volume) {
     if (volume.size() <= 1 && volume.contains("name")) volume["emptyDir"].emplace_object();
 }
 
-template <class Function>
-void for_each_object(json::object& parent, std::string_view key, Function function) {
-    if (json::array* items = array_at(parent, key))
-        for (json::value& item : *items)
-            if (json::object* object = item.if_object()) function(*object);
-}
-
 void set_scalar_defaults(json::object& spec) {
     set_default(spec, "restartPolicy", json::value("Always"));
     set_default(spec, "terminationGracePeriodSeconds", json::value(30));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kDefaultGraceSeconds = 30;
 /// Room for additions to a copy.
-constexpr std::size_t kSpareBytes = 256;
+constexpr std::size_t kSpareForDeletion = 256;
 
 StatusResult<void> check_preconditions(const ResourceDef& def, const json::object& current,
                                        const DeleteQuery& query) {
@@ -111,7 +111,7 @@ StatusResult<NextState> decide_delete(const ResourceDef& def, const json::value&
     const std::int64_t grace = is_deleting(stored) ? 0 : grace_of(def, stored, query);
     if (!is_deleting(stored) && goes_at_once(def, stored, query, grace))
         return NextState{NextState::Kind::kRemove};
-    kube::Document next(current, kSpareBytes);
+    kube::Document next(current, kSpareForDeletion);
     json::object& fields = next.object();
     apply_propagation(fields, query.propagation);
     if (is_deleting(stored)) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxJsonPatchOperations = 10'000;
 
 /// Room for what a patch adds.
-constexpr std::size_t kSpareBytes = 512;
+constexpr std::size_t kSpareForPatch = 512;
 
 Result<kube::Document> patched_document(const ResourceDef& def, const json::value& current,
                                         bool status_only, kube::ContentType type,
@@ -20,7 +20,7 @@ Result<kube::Document> patched_document(const ResourceDef& def, const json::valu
         TRY(const json::value patched, kube::apply_json_patch(current, patch));
         return kube::Document(patched);
     }
-    const std::size_t spare = kube::tree_bytes(patch) + kSpareBytes;
+    const std::size_t spare = kube::tree_bytes(patch) + kSpareForPatch;
     kube::Document next =
         status_only ? status_part(current.get_object(), spare) : kube::Document(current, spare);
     if (type == kube::ContentType::kMergePatch)

@@ -11,7 +11,7 @@ namespace muster::apiserver {
 
 namespace {
 
-constexpr std::size_t kSpareBytes = 2048;
+constexpr std::size_t kSpareForApply = 2048;
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 /// The only manager that is known to have applied on the client's side before.
 constexpr std::string_view kKubectl = "kubectl";
@@ -121,7 +121,7 @@ StatusResult<DecodedObject> apply_configuration(const Target& target, const json
                                                 const kube::FieldOwner& manager,
                                                 const WriteQuery& query) {
     const ResourceDef& def = *target.def;
-    kube::Document next(current, 2 * kube::tree_bytes(configuration) + kSpareBytes);
+    kube::Document next(current, 2 * kube::tree_bytes(configuration) + kSpareForApply);
     json::array entries(next.value().storage());
     {
         json::object& meta = ensure_object(next.object(), "metadata");

@@ -39,13 +39,13 @@ json::array binding_cells(const json::object& binding, WallTime now) {
             subjects(binding, "ServiceAccount")};
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kAccessPrinters[] = {
     {"rolebindings.rbac.authorization.k8s.io", kBindingColumns, binding_cells},
     {"clusterrolebindings.rbac.authorization.k8s.io", kBindingColumns, binding_cells},
 };
 
 }  // namespace
 
-std::span<const Printer> access_printers() { return kPrinters; }
+std::span<const Printer> access_printers() { return kAccessPrinters; }
 
 }  // namespace muster::apiserver_http

@@ -231,7 +231,7 @@ json::array runtime_class_cells(const json::object& runtime, WallTime now) {
     return {name_of(runtime), string_at(runtime, "handler"), age_of(runtime, now)};
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kClusterPrinters[] = {
     {"nodes", kNodeColumns, node_cells},
     {"namespaces", kNamespaceColumns, namespace_cells},
     {"events", kEventColumns, event_cells},
@@ -250,6 +250,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> cluster_printers() { return kPrinters; }
+std::span<const Printer> cluster_printers() { return kClusterPrinters; }
 
 }  // namespace muster::apiserver_http

@@ -176,7 +176,7 @@ json::array network_policy_cells(const json::object& policy, WallTime now) {
             age_of(policy, now)};
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kNetworkPrinters[] = {
     {"ingresses.networking.k8s.io", kIngressColumns, ingress_cells},
     {"ingressclasses.networking.k8s.io", kIngressClassColumns, ingress_class_cells},
     {"networkpolicies.networking.k8s.io", kNetworkPolicyColumns, network_policy_cells},
@@ -187,6 +187,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> network_printers() { return kPrinters; }
+std::span<const Printer> network_printers() { return kNetworkPrinters; }
 
 }  // namespace muster::apiserver_http

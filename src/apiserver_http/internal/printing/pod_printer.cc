@@ -184,10 +184,10 @@ json::array pod_cells(const json::object& pod, WallTime now) {
             readiness_gates(spec, status)};
 }
 
-constexpr Printer kPrinters[] = {{"pods", kPodColumns, pod_cells}};
+constexpr Printer kPodPrinters[] = {{"pods", kPodColumns, pod_cells}};
 
 }  // namespace
 
-std::span<const Printer> pod_printers() { return kPrinters; }
+std::span<const Printer> pod_printers() { return kPodPrinters; }
 
 }  // namespace muster::apiserver_http

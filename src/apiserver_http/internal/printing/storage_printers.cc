@@ -108,7 +108,7 @@ json::array class_cells(const json::object& storage_class, WallTime now) {
             age_of(storage_class, now)};
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kStoragePrinters[] = {
     {"persistentvolumeclaims", kClaimColumns, claim_cells},
     {"persistentvolumes", kVolumeColumns, volume_cells},
     {"storageclasses.storage.k8s.io", kClassColumns, class_cells},
@@ -116,6 +116,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> storage_printers() { return kPrinters; }
+std::span<const Printer> storage_printers() { return kStoragePrinters; }
 
 }  // namespace muster::apiserver_http

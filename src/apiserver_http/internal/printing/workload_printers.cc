@@ -337,7 +337,7 @@ json::array disruption_budget_cells(const json::object& budget, WallTime now) {
             number_at(child(budget, "status"), "disruptionsAllowed"), age_of(budget, now)};
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kWorkloadPrinters[] = {
     {"jobs.batch", kJobColumns, job_cells},
     {"cronjobs.batch", kCronJobColumns, cron_job_cells},
     {"deployments.apps", kDeploymentColumns, deployment_cells},
@@ -353,6 +353,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> workload_printers() { return kPrinters; }
+std::span<const Printer> workload_printers() { return kWorkloadPrinters; }
 
 }  // namespace muster::apiserver_http

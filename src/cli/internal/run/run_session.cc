@@ -19,8 +19,8 @@ constexpr Duration kLinger = std::chrono::seconds(5);
 /// A working operator writes something about a new job within a second.
 constexpr Duration kUnattended = std::chrono::seconds(10);
 /// Pause between tries to delete when the connection to the server is broken; doubled each time.
-constexpr Duration kFirstPause = std::chrono::seconds(1);
-constexpr Duration kLongestPause = std::chrono::seconds(30);
+constexpr Duration kFirstRemovalPause = std::chrono::seconds(1);
+constexpr Duration kLongestRemovalPause = std::chrono::seconds(30);
 /// How many remaining pods are named.
 constexpr std::size_t kNamed = 5;
 
@@ -334,7 +334,7 @@ Task<void> RunSession::remove(Posted& posted) {
     kube::DeleteOptions options;
     options.propagation = kube::Propagation::kBackground;
     options.precondition_uid = posted.uid;
-    Duration pause = kFirstPause;
+    Duration pause = kFirstRemovalPause;
     for (bool told = false;; told = true) {
         auto removed =
             co_await client_.remove(object.type, object.namespace_, object.name, options);
@@ -348,7 +348,7 @@ Task<void> RunSession::remove(Posted& posted) {
                                        kube::is_away(removed.error()) ? "; trying again" : "")});
         if (!kube::is_away(removed.error())) break;
         co_await clock_.sleep_for(pause);
-        pause = std::min(pause * 2, kLongestPause);
+        pause = std::min(pause * 2, kLongestRemovalPause);
     }
     --removing_;
     changed_.notify_all();
