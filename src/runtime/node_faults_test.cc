@@ -15,7 +15,7 @@ class NodeFaultsTest : public NodeTest {};
 
 TEST_P(NodeFaultsTest, WhatFailsBeforeItHasBegunIsTriedAgain) {
     start_node();
-    for (const std::string task : {"sandbox", "container", "binding", "status of status"}) {
+    for (const std::string task : {"sandbox", "binding", "status of status"}) {
         const std::string name = task.substr(0, task.find(' '));
         {
             const TaskFault fault(task);
@@ -26,6 +26,18 @@ TEST_P(NodeFaultsTest, WhatFailsBeforeItHasBegunIsTriedAgain) {
         wait_phase("beside-" + name, "Succeeded");
         wait_phase(name, "Succeeded");
     }
+}
+
+// As for a missing ConfigMap: the next attempt comes after ten seconds (pod_machine_test.cc).
+TEST_P(NodeFaultsTest, AContainerThatFailsBeforeItHasBegunWaitsForTheNextAttempt) {
+    start_node();
+    const TaskFault fault("container");
+    create(pod_json("waits", shell("true")));
+    wait_for("waits", [](const kube::Pod* pod) {
+        return pod != nullptr && main_status(*pod).state.waiting &&
+               main_status(*pod).state.waiting->reason == "CreateContainerConfigError";
+    });
+    EXPECT_EQ(fault.hits(), 1u);
 }
 
 TEST_P(NodeFaultsTest, APodWhoseReportsAreNotReadEndsAndSaysWhy) {
