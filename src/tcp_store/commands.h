@@ -67,6 +67,8 @@ class StoreReader {
     /// The next whole command; nullopt until more has arrived. kBadRequest: unknown command;
     /// kTooLarge: over a limit, returned before the rest has arrived.
     Result<std::optional<StoreCommand>> next();
+    /// That have come and belong to no whole command yet.
+    std::size_t buffered() const { return bytes_.size() - used_; }
 
   private:
     void greet();

@@ -1,7 +1,10 @@
 #include "tcp_store/server.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <list>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -21,6 +24,8 @@ constexpr std::size_t kReadBytes = 4096;
 constexpr std::size_t kKept = std::size_t{16} * 1024;
 /// Unread answers above which nothing more is read from a client.
 constexpr std::size_t kUnread = std::size_t{32} << 20;
+/// Between two lines about connections that were refused.
+constexpr Duration kSayRefused = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -33,21 +38,29 @@ struct StoreServer::State {
 
         std::unique_ptr<net::ByteStream> stream;
         StoreKeys::Waiter number;
-        std::string out;       ///< answers that wait to be written
-        bool writing = false;  ///< a task is writing them, because the client reads slowly
+        std::string out;            ///< answers that wait to be written
+        std::size_t input = 0;      ///< bytes that belong to no whole command yet
+        std::size_t written = 0;    ///< bytes that are being written
+        std::size_t in_flight = 0;  ///< as it was counted last
+        bool writing = false;       ///< a task is writing them, because the client reads slowly
         bool ended = false;
         Signal read_on;  ///< few enough answers wait, or the connection has ended
     };
     using Shared = std::shared_ptr<Connection>;
 
-    State(const asio::any_io_executor& its_executor, Clock& its_clock, Admits its_admits)
+    State(const asio::any_io_executor& its_executor, Clock& its_clock, Admits its_admits,
+          StoreLimits its_limits)
         : executor(its_executor),
           clock(its_clock),
           admits(std::move(its_admits)),
+          limits(its_limits),
+          say_refused(clock.now()),
           busy_poll(executor, clock, std::this_thread::yield),
           tasks(executor) {}
 
     void come(std::unique_ptr<net::ByteStream> stream);
+    void refuse(const std::string& address, std::string_view why);
+    void count(Connection& connection);
     Task<void> converse(Shared connection);
     Result<void> take(const Shared& connection, StoreReader& reader);
     void release(const Connection& speaker);
@@ -58,6 +71,9 @@ struct StoreServer::State {
     asio::any_io_executor executor;
     Clock& clock;
     Admits admits;
+    StoreLimits limits;
+    Instant say_refused;
+    std::size_t in_flight = 0;  ///< of all connections: commands and answers that are not whole
     StoreKeys keys;
     StoreKeys::Waiter last_number = 0;
     std::list<std::unique_ptr<net::Listener>> listeners;
@@ -68,14 +84,27 @@ struct StoreServer::State {
 
 void StoreServer::State::come(std::unique_ptr<net::ByteStream> stream) {
     const std::string address = stream->peer_address();
-    if (!admits(address)) {
-        log::warning("a connection to the store was refused: it does not come from this job",
-                     {{"from", address}});
-        return;
-    }
+    if (!admits(address)) return refuse(address, "it does not come from this job");
+    if (connections.size() >= limits.connections)
+        return refuse(address, "there are as many as the store takes");
     busy_poll.stir();
     tasks.spawn("store connection",
                 converse(std::make_shared<Connection>(std::move(stream), executor, ++last_number)));
+}
+
+/// Said now and then only: whoever is refused may try again at once.
+void StoreServer::State::refuse(const std::string& address, std::string_view why) {
+    if (clock.now() < say_refused) return;
+    say_refused = clock.now() + kSayRefused;
+    log::warning(fmt::format("a connection to the store was refused: {}", why),
+                 {{"from", address}});
+}
+
+/// To be called when what it has on its way has changed.
+void StoreServer::State::count(Connection& connection) {
+    const std::size_t now = connection.input + connection.out.size() + connection.written;
+    in_flight += now - connection.in_flight;
+    connection.in_flight = now;
 }
 
 Task<void> StoreServer::State::converse(Shared connection) {
@@ -86,6 +115,7 @@ Task<void> StoreServer::State::converse(Shared connection) {
             state.connections.erase(connection.number);
             state.keys.cancel(connection.number);
             state.end(connection);
+            state.in_flight -= std::exchange(connection.in_flight, 0);
         }
     } const leave{*this, *connection};
     connections.emplace(connection->number, connection);
@@ -112,12 +142,18 @@ Task<void> StoreServer::State::converse(Shared connection) {
 Result<void> StoreServer::State::take(const Shared& connection, StoreReader& reader) {
     for (;;) {
         TRY(std::optional<StoreCommand> command, reader.next());
+        connection->input = reader.buffered();
+        count(*connection);
         if (!command) break;
+        TRY_VOID(check_room(keys, *command, limits, in_flight));
         TRY_VOID(answer(keys, connection->number, *std::move(command), connection->out));
         release(*connection);  // in the order of the commands, also for this client
     }
     say(connection);
-    return {};
+    count(*connection);
+    if (in_flight <= limits.in_flight) return {};
+    return Error(Code::kTooLarge,
+                 fmt::format("more than {} bytes are on their way", limits.in_flight));
 }
 
 /// Answers the waits that are over; for the client that is speaking, after its other answers.
@@ -148,8 +184,11 @@ void StoreServer::State::say(const Shared& connection) {
 Task<void> StoreServer::State::write(Shared connection) {
     while (!connection->out.empty() && !connection->ended) {
         const std::string out = std::exchange(connection->out, {});
+        connection->written = out.size();
         const Result<void> written = co_await connection->stream->write(asio::buffer(out));
         if (!written) end(*connection);
+        connection->written = 0;
+        if (!connection->ended) count(*connection);
         connection->read_on.notify_all();
     }
     connection->writing = false;
@@ -162,8 +201,9 @@ void StoreServer::State::end(Connection& connection) {
     connection.read_on.notify_all();
 }
 
-StoreServer::StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits)
-    : state_(std::make_unique<State>(executor, clock, std::move(admits))) {
+StoreServer::StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits,
+                         StoreLimits limits)
+    : state_(std::make_unique<State>(executor, clock, std::move(admits), limits)) {
     state_->tasks.spawn("store burst", state_->busy_poll.stay_awake());
 }
 

@@ -6,12 +6,16 @@
 
 #include "base/time/clock.h"
 #include "net/byte_stream.h"
+#include "tcp_store/session.h"
 
 namespace muster::tcp_store {
 
 /// A server of torch's TCPStore protocol: clients of torch 1.13 and newer work with it as with
 /// torch's own. The protocol has no authentication, so `admits` decides which addresses may
 /// connect.
+///
+/// It holds no more than its limits: a client whose command goes beyond is disconnected, and a
+/// connection beyond is refused.
 ///
 /// Owns listeners, connections and the stored data, in memory only. Stop order: stop(), then
 /// destroy. Thread: the loop of the executor.
@@ -20,7 +24,8 @@ class StoreServer {
     /// Gets the peer's address, as ByteStream::peer_address() returns it.
     using Admits = std::function<bool(const std::string& address)>;
 
-    StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits);
+    StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits,
+                StoreLimits limits = {});
     ~StoreServer();
 
     void serve(std::unique_ptr<net::Listener> listener);

@@ -19,12 +19,21 @@ using testing::EndsWith;
 /// A client that says bytes and reads answers, as torch's does.
 class StoreServerTest : public ::testing::Test, protected SimulatedLoop {
   protected:
-    StoreServerTest() {
+    StoreServerTest() { serve({}); }
+    void TearDown() override { await(server->stop()); }
+
+    void serve(StoreLimits limits) {
         auto listening = std::make_unique<net::MemoryListener>(context.get_executor());
         listener = listening.get();
-        server.serve(std::move(listening));
+        server = std::make_unique<StoreServer>(
+            context.get_executor(), clock, [this](const std::string&) { return admitted; }, limits);
+        server->serve(std::move(listening));
     }
-    void TearDown() override { await(server.stop()); }
+    /// Begins again with these.
+    void limit(StoreLimits limits) {
+        await(server->stop());
+        serve(limits);
+    }
 
     std::unique_ptr<net::ByteStream> connect() {
         auto stream = listener->connect();
@@ -52,8 +61,7 @@ class StoreServerTest : public ::testing::Test, protected SimulatedLoop {
     }
 
     bool admitted = true;
-    StoreServer server{context.get_executor(), clock,
-                       [this](const std::string&) { return admitted; }};
+    std::unique_ptr<StoreServer> server;
     net::MemoryListener* listener = nullptr;
 };
 
@@ -142,7 +150,7 @@ TEST_F(StoreServerTest, AClientThatLeavesItsAnswersUnreadHoldsUpNobody) {
     EXPECT_EQ(answers(*other), "\x01\x02\x03\x04");
     slow.reset();
     settle();
-    EXPECT_EQ(server.connections(), 1u);
+    EXPECT_EQ(server->connections(), 1u);
 }
 
 TEST_F(StoreServerTest, AConnectionWhoseTaskFailsEndsAlone) {
@@ -157,7 +165,7 @@ TEST_F(StoreServerTest, AConnectionWhoseTaskFailsEndsAlone) {
         EXPECT_TRUE(await(client->write(asio::buffer(asks))));
         EXPECT_THAT(answers(*client), EndsWith("closed")) << task;
         EXPECT_EQ(fault.hits(), 1u) << task;
-        EXPECT_EQ(server.connections(), 1u) << task;
+        EXPECT_EQ(server->connections(), 1u) << task;
         send(*other, {.kind = Kind::kPing, .number = 0x04030201});
         EXPECT_EQ(answers(*other), "\x01\x02\x03\x04") << task;
     }
@@ -167,10 +175,10 @@ TEST_F(StoreServerTest, ForgetsAWaiterThatIsGone) {
     auto waiter = connect();
     auto setter = connect();
     send(*waiter, {.kind = Kind::kWait, .keys = {"k"}});
-    EXPECT_EQ(server.connections(), 2u);
+    EXPECT_EQ(server->connections(), 2u);
     waiter.reset();
     settle();
-    EXPECT_EQ(server.connections(), 1u);
+    EXPECT_EQ(server->connections(), 1u);
     send(*setter, {.kind = Kind::kSet, .keys = {"k"}, .values = {"v"}});
     EXPECT_EQ(answers(*setter), "");
 }
@@ -179,12 +187,12 @@ TEST_F(StoreServerTest, EndsEveryWaitWhenAGenerationEnds) {
     auto waiter = connect();
     send(*waiter, {.kind = Kind::kSet, .keys = {"old"}, .values = {"v"}});
     send(*waiter, {.kind = Kind::kWait, .keys = {"never"}});
-    server.begin_anew();
+    server->begin_anew();
     EXPECT_EQ(answers(*waiter), "closed");
     auto next = connect();
     send(*next, {.kind = Kind::kCheck, .keys = {"old"}});
     EXPECT_EQ(answers(*next), "\x01") << "it reads nothing of the attempt before";
-    EXPECT_EQ(server.connections(), 1u);
+    EXPECT_EQ(server->connections(), 1u);
 }
 
 TEST_F(StoreServerTest, CutsOffWhatIsNoClient) {
@@ -202,12 +210,54 @@ TEST_F(StoreServerTest, CutsOffWhatIsNoClient) {
     EXPECT_EQ(answers(*adder), "closed");
 }
 
+TEST_F(StoreServerTest, HoldsNoMoreThanItsLimits) {
+    limit({.connections = 3, .entries = 2, .bytes = 1000, .in_flight = 2000});
+    const auto client = connect();
+    send(*client, {.kind = Kind::kSet, .keys = {"a"}, .values = {std::string(500, 'x')}});
+    struct Case {
+        const char* about;
+        StoreCommand sent;
+        std::string answer;
+    };
+    for (const Case& c : {
+             Case{"keys",
+                  {.kind = Kind::kMultiSet, .keys = {"b", "c"}, .values = {"", ""}},
+                  "closed"},
+             Case{"bytes",
+                  {.kind = Kind::kAppend, .keys = {"a"}, .values = {std::string(500, 'x')}},
+                  "closed"},
+             Case{"bytes of waits",
+                  {.kind = Kind::kWait, .keys = {std::string(900, 'k')}},
+                  "closed"},
+             Case{"an answer",
+                  {.kind = Kind::kMultiGet, .keys = {"a", "a", "a", "a", "a"}},
+                  "closed"},
+             Case{"what fits", {.kind = Kind::kGetNumKeys}, number(1)},
+         }) {
+        auto other = connect();
+        send(*other, c.sent);
+        EXPECT_EQ(answers(*other), c.answer) << c.about;
+    }
+    auto half = connect();
+    const std::string begun =
+        encode({.kind = Kind::kSet, .keys = {"a"}, .values = {std::string(3000, 'x')}});
+    EXPECT_TRUE(await(half->write(asio::buffer(begun.substr(0, 2500)))));
+    EXPECT_EQ(answers(*half), "closed") << "of a command that is not whole";
+    auto second = connect();
+    auto third = connect();
+    EXPECT_EQ(server->connections(), 3u);
+    auto fourth = listener->connect();
+    ASSERT_TRUE(fourth);
+    EXPECT_EQ(answers(**fourth), "closed");
+    EXPECT_EQ(answers(*client), "") << "it goes on";
+}
+
 TEST_F(StoreServerTest, RefusesWhoIsNotOfTheJob) {
     admitted = false;
     auto stream = listener->connect();
     ASSERT_TRUE(stream);
     EXPECT_EQ(answers(**stream), "closed");
-    EXPECT_EQ(server.connections(), 0u);
+    EXPECT_EQ(server->connections(), 0u);
 }
 
 }  // namespace

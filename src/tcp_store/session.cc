@@ -1,5 +1,7 @@
 #include "tcp_store/session.h"
 
+#include <fmt/format.h>
+
 namespace muster::tcp_store {
 namespace {
 
@@ -34,7 +36,59 @@ void list(const StoreKeys& keys, std::string& out) {
     for (const std::string& name : names) append_text(out, name);
 }
 
+/// What the command may add to what is stored, as StoreKeys counts it.
+std::size_t bytes_to_store(const StoreCommand& command) {
+    std::size_t bytes = StoreKeys::kEntryBytes;
+    for (const std::string& key : command.keys) bytes += key.size() + StoreKeys::kEntryBytes;
+    for (const std::string& value : command.values) bytes += value.size();
+    return bytes;
+}
+
+std::size_t bytes_to_answer(const StoreKeys& keys, const StoreCommand& command) {
+    std::size_t bytes = 0;
+    if (command.kind == StoreCommandKind::kListKeys)
+        for (const std::string& name : keys.list()) bytes += sizeof(std::int64_t) + name.size();
+    if (command.kind == StoreCommandKind::kGet || command.kind == StoreCommandKind::kMultiGet)
+        for (const std::string& key : command.keys)
+            bytes += sizeof(std::int64_t) + keys.get(key).size();
+    return bytes;
+}
+
+bool stores(StoreCommandKind kind) {
+    switch (kind) {
+        case StoreCommandKind::kSet:
+        case StoreCommandKind::kMultiSet:
+        case StoreCommandKind::kCompareSet:
+        case StoreCommandKind::kAdd:
+        case StoreCommandKind::kAppend:
+        case StoreCommandKind::kQueuePush:
+        case StoreCommandKind::kWait:
+        case StoreCommandKind::kBarrier:
+            return true;
+        default:
+            return false;
+    }
+}
+
 }  // namespace
+
+Result<void> check_room(const StoreKeys& keys, const StoreCommand& command,
+                        const StoreLimits& limits, std::size_t in_flight) {
+    if (stores(command.kind)) {
+        if (keys.entries() + command.keys.size() > limits.entries)
+            return Error(Code::kTooLarge, fmt::format("the store has {} keys, and room for {}",
+                                                      keys.entries(), limits.entries));
+        if (keys.bytes() + bytes_to_store(command) > limits.bytes)
+            return Error(Code::kTooLarge, fmt::format("the store has {} bytes, and room for {}",
+                                                      keys.bytes(), limits.bytes));
+    }
+    const std::size_t answer = bytes_to_answer(keys, command);
+    if (in_flight + answer > limits.in_flight)
+        return Error(Code::kTooLarge,
+                     fmt::format("an answer of {} bytes, while {} of at most {} are on their way",
+                                 answer, in_flight, limits.in_flight));
+    return {};
+}
 
 Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand command,
                     std::string& out) {

@@ -13,6 +13,19 @@ namespace muster::tcp_store {
 Result<void> answer(StoreKeys& keys, StoreKeys::Waiter client, StoreCommand command,
                     std::string& out);
 
+/// How much a store may hold, and have on its way.
+struct StoreLimits {
+    std::size_t connections = 65'536;
+    std::size_t entries = std::size_t{1} << 20;    ///< StoreKeys::entries()
+    std::size_t bytes = std::size_t{1} << 30;      ///< StoreKeys::bytes()
+    std::size_t in_flight = std::size_t{1} << 30;  ///< of commands and answers that are not whole
+};
+
+/// What the answer will take, and what is stored with it at most. kTooLarge: it would exceed what a
+/// store may hold, or have on its way besides `in_flight` bytes; then nothing of it is to be done.
+Result<void> check_room(const StoreKeys& keys, const StoreCommand& command,
+                        const StoreLimits& limits, std::size_t in_flight);
+
 /// The answer to a wait that is over.
 inline constexpr std::uint8_t kStopWaiting = 0;
 

@@ -8,13 +8,31 @@
 
 namespace muster::tcp_store {
 
+/// The value of a key, which exists from now on.
+std::string& StoreKeys::stored(const std::string& key) {
+    const auto [at, is_new] = keys_.try_emplace(key);
+    if (is_new) bytes_ += key.size() + kEntryBytes;
+    return at->second;
+}
+
+bool StoreKeys::erase(const std::string& key) {
+    const auto found = keys_.find(key);
+    if (found == keys_.end()) return false;
+    bytes_ -= key.size() + found->second.size() + kEntryBytes;
+    keys_.erase(found);
+    return true;
+}
+
 void StoreKeys::set(const std::string& key, std::string value) {
-    keys_[key] = std::move(value);
+    std::string& into = stored(key);
+    bytes_ += value.size() - into.size();
+    into = std::move(value);
     look_at(key, std::numeric_limits<std::size_t>::max());
 }
 
 void StoreKeys::append(const std::string& key, const std::string& value) {
-    keys_[key] += value;
+    stored(key) += value;
+    bytes_ += value.size();
     look_at(key, std::numeric_limits<std::size_t>::max());
 }
 
@@ -26,7 +44,10 @@ std::string StoreKeys::compare_set(const std::string& key, const std::string& ex
         set(key, desired);
         return desired;
     }
-    if (found->second == expected) found->second = desired;
+    if (found->second == expected) {
+        bytes_ += desired.size() - found->second.size();
+        found->second = desired;
+    }
     return found->second;
 }
 
@@ -64,6 +85,8 @@ std::vector<std::string> StoreKeys::list() const {
 }
 
 void StoreKeys::push(const std::string& queue, std::string value) {
+    ++elements_;
+    bytes_ += queue.size() + value.size() + kEntryBytes;
     queues_[queue].push_back(std::move(value));
     // One element serves one waiter: the others would find nothing.
     look_at(queue, 1);
@@ -74,6 +97,8 @@ std::optional<std::string> StoreKeys::pop(const std::string& queue) {
     if (found == queues_.end()) return std::nullopt;
     std::string value = std::move(found->second.front());
     found->second.pop_front();
+    --elements_;
+    bytes_ -= queue.size() + value.size() + kEntryBytes;
     if (found->second.empty()) queues_.erase(found);
     return value;
 }
@@ -92,18 +117,22 @@ void StoreKeys::wait(Waiter waiter, std::vector<std::string> keys) {
         return;
     }
     for (const std::string& key : keys) waiting_[key].push_back(waiter);
-    waits_.emplace(waiter, Wait{.keys = std::move(keys), .barrier = {}});
+    const auto wait = waits_.emplace(waiter, Wait{.keys = std::move(keys), .barrier = {}}).first;
+    bytes_ += bytes_of(wait->second);
 }
 
 void StoreKeys::arrive(Waiter waiter, const std::string& barrier, std::int64_t members) {
     cancel(waiter);
     std::vector<Waiter>& there = barriers_[barrier];
     there.push_back(waiter);
-    waits_.emplace(waiter, Wait{.keys = {}, .barrier = barrier, .at_barrier = true});
+    const Wait wait{.keys = {}, .barrier = barrier, .at_barrier = true};
+    bytes_ += bytes_of(wait);
+    waits_.emplace(waiter, wait);
     if (static_cast<std::int64_t>(there.size()) < members) return;
     const std::vector<Waiter> all = std::move(there);
     barriers_.erase(barrier);
     for (const Waiter one : all) waits_.erase(one);
+    bytes_ -= all.size() * bytes_of(wait);
     released_.insert(released_.end(), all.begin(), all.end());
 }
 
@@ -115,7 +144,14 @@ bool StoreKeys::cancel(Waiter waiter) {
     return true;
 }
 
+std::size_t StoreKeys::bytes_of(const Wait& wait) {
+    std::size_t bytes = wait.barrier.size() + kEntryBytes;
+    for (const std::string& key : wait.keys) bytes += key.size() + kEntryBytes;
+    return bytes;
+}
+
 void StoreKeys::leave(Waiter waiter, const Wait& wait) {
+    bytes_ -= bytes_of(wait);
     const auto out_of = [&](auto& places, const std::string& name) {
         const auto place = places.find(name);
         if (place == places.end()) return;
@@ -151,6 +187,8 @@ void StoreKeys::clear() {
     waiting_.clear();
     barriers_.clear();
     released_.clear();
+    elements_ = 0;
+    bytes_ = 0;
 }
 
 }  // namespace muster::tcp_store

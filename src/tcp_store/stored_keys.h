@@ -36,8 +36,13 @@ class StoreKeys {
     /// A queue with an element counts as an existing key.
     bool has_all(const std::vector<std::string>& keys) const;
     /// True if the key existed.
-    bool erase(const std::string& key) { return keys_.erase(key) > 0; }
+    bool erase(const std::string& key);
     std::size_t size() const { return keys_.size(); }
+    /// Keys and elements of queues.
+    std::size_t entries() const { return keys_.size() + elements_; }
+    /// What all of it takes, waits included: names, values, and kEntryBytes for each.
+    std::size_t bytes() const { return bytes_; }
+    static constexpr std::size_t kEntryBytes = 64;
     /// In no particular order.
     std::vector<std::string> list() const;
 
@@ -64,7 +69,9 @@ class StoreKeys {
         bool at_barrier = false;
     };
 
+    std::string& stored(const std::string& key);
     void look_at(const std::string& key, std::size_t most);
+    static std::size_t bytes_of(const Wait& wait);
     void leave(Waiter waiter, const Wait& wait);
 
     std::unordered_map<std::string, std::string> keys_;
@@ -73,6 +80,8 @@ class StoreKeys {
     std::unordered_map<std::string, std::vector<Waiter>> waiting_;  ///< by missing key
     std::unordered_map<std::string, std::vector<Waiter>> barriers_;
     std::vector<Waiter> released_;
+    std::size_t elements_ = 0;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace muster::tcp_store

@@ -15,6 +15,42 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
+TEST(StoreKeys, CountsWhatItTakes) {
+    constexpr std::size_t kEach = StoreKeys::kEntryBytes;
+    StoreKeys keys;
+    const auto count = [&] { return std::pair(keys.entries(), keys.bytes()); };
+    using Count = std::pair<std::size_t, std::size_t>;
+    keys.set("key", "value");
+    EXPECT_EQ(count(), Count(1, 8 + kEach));
+    keys.set("key", "v");
+    keys.append("key", "w");
+    EXPECT_EQ(count(), Count(1, 5 + kEach));
+    keys.append("k", "");
+    keys.compare_set("key", "vw", "long value");
+    EXPECT_EQ(count(), Count(2, 14 + 2 * kEach));
+    EXPECT_TRUE(keys.add("n", 10));
+    EXPECT_EQ(count(), Count(3, 17 + 3 * kEach));
+    keys.push("q", "one");
+    keys.push("q", "two");
+    EXPECT_EQ(count(), Count(5, 25 + 5 * kEach));
+    keys.wait(1, {"a", "b"});
+    keys.arrive(2, "bar", 2);
+    EXPECT_EQ(count(), Count(5, 30 + 9 * kEach));
+    keys.set("a", "");
+    keys.set("b", "");
+    keys.arrive(3, "bar", 2);
+    EXPECT_EQ(count(), Count(7, 27 + 7 * kEach)) << "all waits are over";
+    keys.wait(4, {"c"});
+    EXPECT_TRUE(keys.cancel(4));
+    keys.pop("q");
+    keys.pop("q");
+    for (const char* key : {"key", "k", "n", "a", "b", "none"}) keys.erase(key);
+    EXPECT_EQ(count(), Count(0, 0));
+    keys.push("q", "one");
+    keys.clear();
+    EXPECT_EQ(count(), Count(0, 0));
+}
+
 TEST(StoreKeys, CompareAndSetAsTorchHasIt) {
     struct Case {
         const char* about;
