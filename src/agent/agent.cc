@@ -211,15 +211,17 @@ Task<Result<void>> Agent::State::one_stream() {
     const job_protocol::Report report = here.report();
     const job_protocol::Hello hello{.incarnation = options.incarnation,
                                     .slot = options.slot,
+    AgentPlace place = owner.place();
                                     .local_size = options.workers.local_size,
-                                    .address = options.address,
+                                    .address = std::move(place.address),
                                     .store_port = options.store_port,
                                     .rack = options.rack,
                                     .name = options.name,
                                     .epoch_seen = here.epoch_seen(),
                                     .report = report,
                                     .check_port = options.check_port,
-                                    .can_host_master = options.can_host_master};
+                                    .can_host_master = place.can_host_master,
+                                    .addresses = std::move(place.addresses)};
     CO_TRY(auto orders,
            co_await rpc::open(client, job_protocol::kJoin, job_protocol::to_wire(hello)));
     open = true;

@@ -16,14 +16,19 @@
 
 namespace muster::agent {
 
+/// How an agent is part of its job's network, as it finds it.
+struct AgentPlace {
+    std::string address = {};                 ///< where its workers and its store can be reached
+    std::vector<std::string> addresses = {};  ///< others from which its workers may come
+    bool can_host_master = false;             ///< this process can run the job's next master
+};
+
 struct AgentOptions {
     std::string token;                            ///< of the job
     std::string incarnation;                      ///< identifies this agent process: Rng::uuid()
     std::optional<job_protocol::Slot> slot = {};  ///< assigned by a flag, if any
-    std::string address;  ///< where its workers and its store can be reached
     int store_port = 0;
-    int check_port = 0;            ///< where it answers probes of a node check; 0: it takes no part
-    bool can_host_master = false;  ///< this process can run the job's next master
+    int check_port = 0;  ///< where it answers probes of a node check; 0: it takes no part
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
     WorkerStateOptions workers = {};
@@ -41,6 +46,8 @@ struct AgentOwner {
     std::function<Result<std::vector<launch::WorkerStart>>(const job_protocol::World&,
                                                            const job_protocol::Member&)>
         make_workers;
+    /// Asked each time that the agent joins, on the connection that was opened last.
+    std::function<AgentPlace()> place;
     /// Makes this node's store, emptied, the store of that world. The world lists all of its
     /// members: no other node may connect.
     std::function<void(const job_protocol::World&)> begin_store;

@@ -45,6 +45,7 @@ struct Hello {
     Report report = {};
     int check_port = 0;            ///< at which it answers probes; 0: it takes no part in a check
     bool can_host_master = false;  ///< the master after this one may be on its node
+    std::vector<std::string> addresses = {};  ///< its others, as Member has them
 };
 
 /// Nothing is to run.

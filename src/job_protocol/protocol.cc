@@ -11,6 +11,9 @@
 namespace muster::job_protocol {
 namespace {
 
+/// Each is told to group rank 0, for all nodes.
+constexpr std::size_t kMostAddresses = 64;
+
 Error bad(std::string_view what) { return Error(Code::kBadRequest, std::string(what)); }
 
 Result<void> check(const World& world) {
@@ -32,6 +35,7 @@ Result<void> check(const Report& report) {
 Result<void> check(const Hello& hello) {
     if (hello.incarnation.empty()) return bad("an agent without an incarnation");
     if (hello.local_size < 1) return bad("a node has at least one worker");
+    if (hello.addresses.size() > kMostAddresses) return bad("a node with too many addresses");
     if (hello.slot && *hello.slot < 0)
         return bad(fmt::format("slot {}: slots count from 0", *hello.slot));
     return check(hello.report);

@@ -83,6 +83,16 @@ Message parsed(std::string_view bytes, std::string_view later = {}) {
     return message;
 }
 
+TEST(Protocol, ANodeMayHaveSomeAddresses) {
+    Hello hello{.incarnation = "a", .slot = {}, .address = "10.0.0.7"};
+    hello.addresses = {"10.1.0.7", "fd00::7"};
+    const auto read = from_wire(to_wire(hello));
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->addresses, hello.addresses);
+    hello.addresses.resize(65);
+    EXPECT_FALSE(from_wire(to_wire(hello)));
+}
+
 TEST(Protocol, AJoinOfAnotherVersionIsRead) {
     for (const std::string_view later : {std::string_view(), kLaterBytes}) {
         const auto hello = from_wire(parsed<job::Join>(kJoinBytes, later));

@@ -27,6 +27,8 @@ struct Member {
     int first_rank = 0;       ///< of them; the others follow
     int group_rank = 0;       ///< of the node
     int store_port = 0;       ///< of the store that its agent can serve
+    /// Its others: its workers may come from any of them.
+    std::vector<std::string> addresses = {};
 
     friend bool operator==(const Member&, const Member&) = default;
 };

@@ -77,6 +77,7 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
     const auto [agent, is_new] = agents_.join(std::move(hello));
     changed(agent.incarnation());
     if (is_new)
+    correct_address(hello);
         admit(agent, now, wall);
     else
         agents_.came_back(agent);
@@ -87,6 +88,22 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
 void Job::refuse(Agent& agent, std::string text) {
     agents_.claims_no_more(agent);
     agent.refused = Verdict{.kind = Verdict::Kind::kExcluded, .text = std::move(text)};
+void Job::reached_at(const std::string& address) {
+    const std::vector<std::string>& guessed = options_.guessed_addresses;
+    if (!reached_at_.empty() || std::ranges::find(guessed, address) == guessed.end()) return;
+    reached_at_ = address;
+    for (const auto& [incarnation, agent] : agents_.all()) {
+        Hello& hello = agents_.at(incarnation).hello;
+        correct_address(hello);
+        members_.has_address(incarnation, hello.address);
+    }
+}
+
+void Job::correct_address(Hello& hello) const {
+    if (!reached_at_.empty() && hello.address == options_.guessed_addresses.front())
+        hello.address = reached_at_;
+}
+
     changed(agent.hello.incarnation);
 }
 
@@ -100,6 +117,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
               .local_size = hello.local_size,
               .rack = hello.rack,
               .store_port = hello.store_port,
+              .addresses = hello.addresses,
               .holds = hello.report.holds,
               .gave_up = hello.report.gave_up,
               .failed = has_failed(hello.report)};

@@ -25,6 +25,9 @@ struct JobOptions {
     /// The epoch with which a job begins; with any other one there may be a world of an earlier
     /// master. 0: there was an earlier master, and its record is not here.
     std::uint64_t first_epoch = 1;
+    /// The addresses of the master's machine, if its agents only guess by which of them others reach
+    /// it: the first is the guess.
+    std::vector<std::string> guessed_addresses = {};
     /// How long an agent whose connection broke may take to come back before it counts as lost.
     Duration reconnect = std::chrono::milliseconds(100);
     /// How long an agent that claims a taken slot waits for the holder to fall silent. Longer than
@@ -63,6 +66,9 @@ class Job final : public ServiceHost {
     /// An agent's stream begins, for the first time or again. kConflict: the agent knows a newer
     /// master, and this one is no longer in charge.
     Result<void> joined(Hello hello, Instant now, WallTime wall);
+    /// An agent of another machine has reached the master at that address of its machine. If the
+    /// agents there only guessed theirs, this is it from the next world on.
+    void reached_at(const std::string& address);
     /// Ignored unless the agent has joined and is not lost.
     void reported(const std::string& incarnation, Report report, Instant now, WallTime wall);
     void broke(const std::string& incarnation, const std::string& why, Instant now);
@@ -109,6 +115,7 @@ class Job final : public ServiceHost {
     void say(Notice notice) override;
 
   private:
+    void correct_address(Hello& hello) const;
     void admit(Agent& agent, Instant now, WallTime wall);
     void refuse(Agent& agent, std::string text);
     bool was_moved_to(Slot slot) const;
@@ -148,8 +155,9 @@ class Job final : public ServiceHost {
     std::set<std::string> gone_when_done_;
     std::string why_;  ///< why anything else that runs must stop
     Duration grace_;
-    std::string waiting_;  ///< what the job waits for
-    Instant say_next_;     ///< when to log next who is missing
+    std::string reached_at_;  ///< the address that was guessed wrong; empty: none was
+    std::string waiting_;     ///< what the job waits for
+    Instant say_next_;        ///< when to log next who is missing
     bool first_world_was_due_ = false;
     std::vector<Notice> notices_;
     Changed changed_;

@@ -352,6 +352,34 @@ TEST(Job, WhoWasLostAndBeganAnewAloneWaitsForThoseWhoRunInItsPlace) {
     EXPECT_EQ(second.order("standby"), "run 2");
 }
 
+TEST(Job, ItsNodesKnowTheirAddressByWhoeverReachesThem) {
+    JobOptions options{.membership = {.min_nodes = 2, .max_nodes = 2},
+                       .guessed_addresses = {"docker", "ib", "wifi"}};
+    Services services;
+    Job job(options, {.epoch = 1}, kStart, services);
+    const auto join = [&](std::string name, std::string address) {
+        ASSERT_TRUE(
+            job.joined({.incarnation = name, .slot = {}, .address = address}, kStart, kToday));
+        job.advance(kStart, kToday);
+        job.written(job.record_version());
+    };
+    join("a", "docker");
+    job.reached_at("127.0.0.1");
+    job.reached_at("ib");
+    job.reached_at("wifi");
+    join("b", "far");
+    ASSERT_NE(job.world(), nullptr);
+    EXPECT_EQ(job.world()->members[0].address, "ib");
+    EXPECT_EQ(job.world()->members[1].address, "far");
+    job.broke("b", "", kStart);
+    job.broke("a", "", kStart);
+    job.advance(kStart + 1s, kToday);
+    join("c", "docker");
+    join("d", "docker");
+    ASSERT_NE(job.world(), nullptr);
+    EXPECT_EQ(job.world()->members[1].address, "ib") << "of agents that come later, too";
+}
+
 TEST(Job, ANewMasterTellsTheEndOfTheOldOne) {
     Story story(1, 1, {},
                 {.epoch = 2, .end = Verdict{.kind = Verdict::Kind::kFailed, .text = "why"}});

@@ -121,6 +121,7 @@ Result<std::unique_ptr<Master::State::Line>> Master::State::join(const rpc::Peer
     TRY(Hello hello, job_protocol::from_wire(request));
     if (hello.incarnation != peer->client)
         return Error(Code::kBadRequest, "an agent joins under the name of its connection");
+    if (!peer->reached.empty()) job->reached_at(peer->reached);
     if (auto joined = job->joined(std::move(hello), clock.now(), clock.wall_now()); !joined) {
         deposed = joined.error();
         wake();

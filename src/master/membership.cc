@@ -124,6 +124,11 @@ void Membership::holds(const std::string& incarnation, const std::optional<World
     find(here);
 }
 
+void Membership::has_address(const std::string& incarnation, std::string address) {
+    const auto slot = slots_.find(incarnation);
+    if (slot != slots_.end()) nodes_.at(slot->second).node.address = std::move(address);
+}
+
 void Membership::exclude(const std::string& incarnation, Instant now) {
     excluded_.insert(incarnation);
     lost(incarnation, now);
@@ -371,7 +376,8 @@ void Membership::form() {
                                 .local_size = held->node.local_size,
                                 .first_rank = made.ranks,
                                 .group_rank = made.nodes,
-                                .store_port = held->node.store_port});
+                                .store_port = held->node.store_port,
+                                .addresses = held->node.addresses});
         made.ranks += held->node.local_size;
         ++made.nodes;
     }

@@ -41,6 +41,7 @@ struct Node {
     std::string incarnation;        ///< of the agent; unique to each agent process
     std::optional<Slot> slot = {};  ///< requested; without one it gets a free slot
     std::string address = {};
+    std::vector<std::string> addresses = {};  ///< its others
     int local_size = 1;
     std::string rack = {};  ///< a label; empty: unknown
     int store_port = 0;
@@ -103,6 +104,8 @@ class Membership {
     void lost(const std::string& incarnation, Instant now);
     /// What a joined agent holds and has stopped by now: a new master may find a world that agents
     /// start only now, because the previous master told them to.
+    /// Where a joined agent is reached, from the next world on.
+    void has_address(const std::string& incarnation, std::string address);
     void holds(const std::string& incarnation, const std::optional<World>& held,
                std::optional<Generation> gave_up, bool failed = false);
     /// Ignores everything of that agent from now on; it may not join again.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/agent.h"
 #include "base/async/run_to_end.h"
@@ -47,6 +48,7 @@ class Session {
   private:
     Task<Result<void>> prepare();
     void make_agent();
+    agent::AgentPlace place() const;
 
     asio::any_io_executor executor_;
     launch::LaunchPlan plan_;
@@ -58,7 +60,7 @@ class Session {
     NodeResources node_;
     launch::Variables variables_;
     Credentials credentials_;
-    std::string address_;
+    OwnAddress address_;
     std::unique_ptr<MasterAccess> master_;
     std::unique_ptr<agent::Agent> agent_;
     bool over_ = false;  ///< the job is
@@ -77,7 +79,7 @@ Task<Result<FinalReport>> Session::run() {
     if (end.kind != Kind::kLeft && end.kind != Kind::kGaveUp) co_await master_->join();
     co_return final_report(plan_, {.end = end,
                                    .signal = signals_.first(),
-                                   .address = address_,
+                                   .address = address_.text,
                                    .failures = node_.failures()});
 }
 
@@ -88,7 +90,12 @@ Task<Result<void>> Session::prepare() {
     CO_TRY_VOID(co_await node_.open(here));
     master_ = std::make_unique<MasterAccess>(executor_, clock_, rng_, names_, plan_, credentials_,
                                              node_.job_dir());
-    CO_TRY_VOID(co_await master_->open(here));
+    std::vector<std::string> guessed;
+    if (address_.by == OwnAddress::By::kGuess) {
+        guessed = other_addresses(address_.text, here.addresses);
+        guessed.insert(guessed.begin(), address_.text);
+    }
+    CO_TRY_VOID(co_await master_->open(here, std::move(guessed)));
     make_agent();
     co_return Result<void>();
 }
@@ -98,14 +105,12 @@ void Session::make_agent() {
     options.token = credentials_.token;
     options.incarnation = rng_.uuid();
     options.slot = plan_.rendezvous.slot;
-    options.address = address_;
     options.store_port = node_.store().port();
     options.check_port = node_.check_port();
-    options.can_host_master = master_->can_host();
     options.rack = plan_.rack;
     options.name = plan_.rendezvous.slot
-                       ? fmt::format("node {} ({})", *plan_.rendezvous.slot, address_)
-                       : address_;
+                       ? fmt::format("node {} ({})", *plan_.rendezvous.slot, address_.text)
+                       : address_.text;
     options.workers.local_size = plan_.local_size;
     options.workers.policy = plan_.policy;
     options.workers.broken_grace = plan_.times.broken_grace;
@@ -120,8 +125,18 @@ void Session::make_agent() {
                 [this](const job_protocol::World& world, const job_protocol::Member& member) {
                     return node_.make_workers(world, member);
                 },
+            .place = [this] { return place(); },
             .begin_store = [this](const job_protocol::World& world) { node_.begin_store(world); },
             .check = [this](job_protocol::Check check) { return node_.check(std::move(check)); }});
+}
+
+/// Interfaces and names may have changed since the last time.
+agent::AgentPlace Session::place() const {
+    agent::AgentPlace place{.address = address_now(address_, master_->local_host()),
+                            .can_host_master = master_->can_host()};
+    if (plan_.rendezvous.where != launch::Rendezvous::Where::kHere)
+        place.addresses = other_addresses(place.address, names_here().addresses);
+    return place;
 }
 
 Task<void> Session::stop() {

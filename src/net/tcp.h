@@ -46,6 +46,10 @@ Task<Result<std::unique_ptr<ByteStream>>> connect_tcp_socket(asio::any_io_execut
                                                              int socket, std::string address,
                                                              std::uint16_t port);
 
+/// This side's IP address of a TCP connection, an IPv4 address as such also where a socket of both
+/// families has it; empty for other streams, also for TLS above TCP, and once it is closed.
+std::string local_host(const ByteStream& stream);
+
 /// Listens on a Unix socket that only this user may connect to (0600). Makes its directory if it is
 /// missing (0700), and refuses it (kForbidden) if others may write to it. Replaces the file of a
 /// dead listener; kAlreadyExists if a live one answers. Closing removes the file.

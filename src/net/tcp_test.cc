@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/test_loop.h"
+#include "net/memory_stream.h"
 
 namespace muster::net {
 namespace {
@@ -38,6 +39,19 @@ std::vector<int> options_of_connections(Address end, std::uint16_t port, int lev
 }
 
 class Tcp : public testing::Test, public RealLoop {};
+
+TEST_F(Tcp, SaysByWhichOfItsAddressesAConnectionIsMade) {
+    auto listener = listen_tcp_everywhere(context.get_executor(), 0).value();
+    const std::string address = listener->address();
+    const auto port = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+    auto near = await(connect_tcp(context.get_executor(), "127.0.0.7", port)).value();
+    const auto far = await(listener->accept()).value();
+    EXPECT_EQ(local_host(*far), "127.0.0.7") << "of IPv4, whatever the listener's family is";
+    EXPECT_EQ(local_host(*near), "127.0.0.1");
+    near->close();
+    EXPECT_EQ(local_host(*near), "");
+    EXPECT_EQ(local_host(*make_memory_streams(context.get_executor()).first), "");
+}
 
 TEST_F(Tcp, AConnectionNoticesAPeerThatVanishedAsItIsTold) {
     auto listener = listen_tcp(context.get_executor(), "127.0.0.1", 0).value();

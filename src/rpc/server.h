@@ -16,6 +16,8 @@ struct Peer {
     std::string client;   ///< unique to the client process
     std::string about;    ///< for people: "the agent of worker-3"
     std::string address;  ///< "10.0.0.7:51234"
+    /// The address of this machine that it has reached; empty: it is not connected over TCP.
+    std::string reached = {};
 };
 using PeerPtr = std::shared_ptr<const Peer>;
 

@@ -13,7 +13,7 @@ struct Version {
     friend bool operator==(const Version&, const Version&) = default;
 };
 
-inline constexpr Version kVersion{.major = 1, .minor = 1};
+inline constexpr Version kVersion{.major = 1, .minor = 2};
 
 /// Agent and master are upgraded one after the other, so adjacent minor versions must work
 /// together.

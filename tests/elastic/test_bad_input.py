@@ -85,7 +85,7 @@ def test_a_master_of_another_version(job):
     with stranger(struct.pack("<I", len(welcome)) + welcome) as port:
         agent = second(job, port)
         assert agent.wait() == 1
-    assert ("the server speaks version 9.0 of the protocol and this program 1.1: at most one minor version may lie between them; "
+    assert ("the server speaks version 9.0 of the protocol and this program 1.2: at most one minor version may lie between them; "
             "install the same release of muster on both") in agent.text, agent.text
 
 

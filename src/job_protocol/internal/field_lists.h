@@ -84,7 +84,7 @@ MESSAGE(CheckResult, FIELD(epoch), FIELD(round), FIELD(flops), FIELD(memory_byte
 
 MESSAGE(Generation, FIELD(epoch), FIELD(number));
 MESSAGE(Member, FIELD(slot), FIELD(incarnation), FIELD(address), FIELD(store_port),
-        FIELD(local_size), FIELD(first_rank), FIELD(group_rank));
+        FIELD(local_size), FIELD(first_rank), FIELD(group_rank), FIELD(addresses));
 MESSAGE(World, FIELD(generation), FIELD(restarts), FIELD(nodes), FIELD(ranks), FIELD(own_rank),
         FIELD(members));
 MESSAGE(FailureReport, FIELD(kind), FIELD(generation), FIELD(restarts), FIELD(slot), FIELD(node),
@@ -93,7 +93,7 @@ MESSAGE(Report, FIELD(holds), FIELD(gave_up), FIELD(store_ready), FIELD(done), F
         FIELD(steps), FIELD(leaving), FIELD(checked));
 MESSAGE_AS(Hello, Join, FIELD(incarnation), FIELD(slot), FIELD(local_size), FIELD(address),
            FIELD(store_port), FIELD(rack), FIELD(name), FIELD(epoch_seen), FIELD(report),
-           FIELD(check_port), FIELD(can_host_master));
+           FIELD(check_port), FIELD(can_host_master), FIELD(addresses));
 MESSAGE(Wait, FIELD_AS(standby, spare), FIELD(text));
 MESSAGE(Run, FIELD(world), FIELD(most_restarts));
 MESSAGE(Stop, FIELD(generation));

@@ -58,6 +58,7 @@ Task<Result<std::unique_ptr<net::ByteStream>>> MasterConnector::connect_to(
             last = std::move(connected).error();
             continue;
         }
+        local_host_ = net::local_host(**connected);
         if (tls_ == nullptr) co_return connected;
         CO_TRY(std::unique_ptr<net::TlsStream> stream,
                co_await in_time(clock_, tls_->connect(*std::move(connected), endpoint.host)));

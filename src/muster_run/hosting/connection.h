@@ -23,6 +23,8 @@ class MasterConnector {
 
     /// The error names each endpoint and what it lacks.
     Task<Result<std::unique_ptr<net::ByteStream>>> connect();
+    /// This machine's address of the connection that was made last; empty: none was.
+    const std::string& local_host() const { return local_host_; }
 
   private:
     Task<Result<std::unique_ptr<net::ByteStream>>> connect_to(launch::Endpoint endpoint);
@@ -33,6 +35,7 @@ class MasterConnector {
     net::TlsClientContext* tls_;
     std::vector<launch::Endpoint> endpoints_;
     std::size_t first_ = 0;
+    std::string local_host_;
 };
 
 }  // namespace muster::run

@@ -25,10 +25,13 @@ MasterAccess::MasterAccess(const asio::any_io_executor& executor, Clock& clock, 
       connector_(executor, clock, names, credentials.client.get(), plan.rendezvous.endpoints),
       turn_({}, plan.times.silence) {}
 
-Task<Result<void>> MasterAccess::open(launch::NodeNames node) {
+Task<Result<void>> MasterAccess::open(launch::NodeNames node,
+                                      std::vector<std::string> guessed_addresses) {
     using Where = launch::Rendezvous::Where;
+    node_ = std::move(node);
+    guessed_addresses_ = std::move(guessed_addresses);
     const Where where = plan_.rendezvous.where;
-    if (where == Where::kEndpoints) turn_ = co_await find_turn(std::move(node));
+    if (where == Where::kEndpoints) co_await find_candidates();
     if (where == Where::kHere) {
         CO_TRY(std::ignore, host(std::nullopt, HostedMaster::Start::kAsFirst, {}));
     } else if (can_host() && turn_.candidates().front() == 0) {
@@ -37,13 +40,16 @@ Task<Result<void>> MasterAccess::open(launch::NodeNames node) {
     co_return Result<void>();
 }
 
-Task<TakeoverTurn> MasterAccess::find_turn(launch::NodeNames node) {
+Task<void> MasterAccess::find_candidates() {
     std::map<std::string, std::vector<std::string>> looked_up;
-    for (const launch::Endpoint& endpoint : plan_.rendezvous.endpoints)
+    names_are_known_ = true;
+    for (const launch::Endpoint& endpoint : plan_.rendezvous.endpoints) {
         if (auto found = co_await names_.addresses(endpoint.host))
             looked_up[endpoint.host] = *std::move(found);
-    co_return TakeoverTurn(launch::hosted_here(plan_.rendezvous, node, looked_up),
-                           plan_.times.silence);
+        else
+            names_are_known_ = false;
+    }
+    turn_.has_candidates(launch::hosted_here(plan_.rendezvous, node_, looked_up));
 }
 
 /// Its own endpoint, and the ways to the others.
@@ -72,13 +78,26 @@ Result<bool> MasterAccess::host(std::optional<std::size_t> endpoint, HostedMaste
                                                   plan_.rendezvous.endpoints[*endpoint].text());
         place = *std::move(here);
     }
-    hosted_ =
-        std::make_unique<HostedMaster>(executor_, clock_, rng_, record_in(job_dir_),
-                                       master_options(plan_, credentials_.token), std::move(place));
+    master::MasterOptions options = master_options(plan_, credentials_.token);
+    options.job.guessed_addresses = guessed_addresses_;
+    hosted_ = std::make_unique<HostedMaster>(executor_, clock_, rng_, record_in(job_dir_),
+                                             std::move(options), std::move(place));
     hosted_->start(start, std::move(heard), [](const Error& error) {
         log::warning("this node hosts the job's master no more", {{"why", error.message()}});
     });
     return true;
+}
+
+/// The first endpoint's name may have got its address, and it may be this node's. True: the job's
+/// first master is here now.
+Task<Result<bool>> MasterAccess::host_late(const agent::WorkerState& agent) {
+    if (names_are_known_ || hosted_) co_return false;
+    co_await find_candidates();
+    // Where there was a master, it is taken over like any other.
+    if (!can_host() || turn_.candidates().front() != 0 || agent.epoch_seen() != 0) co_return false;
+    log::info("the first endpoint is on this node, as is known by now",
+              {{"endpoint", plan_.rendezvous.endpoints.front().text()}});
+    co_return host(0, HostedMaster::Start::kAsFirst, {});
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> MasterAccess::connect(
@@ -92,6 +111,8 @@ Task<Result<std::unique_ptr<net::ByteStream>>> MasterAccess::connect(
         turn_.master_answers();
         co_return connected;
     }
+    CO_TRY(const bool late, co_await host_late(agent));
+    if (late) co_return hosted_->connect();
     // A master that has told the end is gone for good, while workers here may still be ending.
     if (agent.knows_the_end()) co_return connected;
     const std::optional<std::size_t> endpoint = turn_.no_master_answers(clock_.now());

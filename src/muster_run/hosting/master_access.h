@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "agent/worker_state.h"
 #include "base/async/async.h"
@@ -36,10 +38,15 @@ class MasterAccess {
                  const Credentials& credentials, std::filesystem::path job_dir);
 
     /// Once, before anything else: finds out what this node may host, and hosts the master if it is
-    /// the first one. An error names the endpoint that can't be had.
-    Task<Result<void>> open(launch::NodeNames node);
+    /// the first one. An endpoint whose name has no address yet is looked up again until it has. An
+    /// error names the endpoint that can't be had. `guessed_addresses`: JobOptions has it.
+    Task<Result<void>> open(launch::NodeNames node,
+                            std::vector<std::string> guessed_addresses = {});
     /// The job's next master may be here.
     bool can_host() const { return !turn_.candidates().empty(); }
+
+    /// The address by which this machine has reached a master elsewhere; empty: it has reached none.
+    const std::string& local_host() const { return connector_.local_host(); }
 
     /// For the agent: a connection to the master, which this node may host from now on. `agent`
     /// outlives the call.
@@ -53,7 +60,8 @@ class MasterAccess {
     void forget_record();
 
   private:
-    Task<TakeoverTurn> find_turn(launch::NodeNames node);
+    Task<void> find_candidates();
+    Task<Result<bool>> host_late(const agent::WorkerState& agent);
     Result<MasterPlace> place_at(std::size_t endpoint);
     Result<bool> host(std::optional<std::size_t> endpoint, HostedMaster::Start start,
                       HostedMaster::Heard heard);
@@ -67,6 +75,9 @@ class MasterAccess {
     std::filesystem::path job_dir_;
     MasterConnector connector_;
     TakeoverTurn turn_;
+    launch::NodeNames node_;
+    std::vector<std::string> guessed_addresses_;
+    bool names_are_known_ = true;  ///< every endpoint's name had an address
     std::unique_ptr<HostedMaster> hosted_;
 };
 

@@ -24,6 +24,10 @@ class TakeoverTurn {
     /// No master answers now. The endpoint to host one at; nullopt: it is not this node's turn.
     std::optional<std::size_t> no_master_answers(Instant now);
 
+    /// What this node may host is known better.
+    void has_candidates(std::vector<std::size_t> candidates) {
+        candidates_ = std::move(candidates);
+    }
     const std::vector<std::size_t>& candidates() const { return candidates_; }
 
   private:

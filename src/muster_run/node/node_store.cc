@@ -59,7 +59,10 @@ Result<std::unique_ptr<NodeStore>> NodeStore::open(const asio::any_io_executor& 
 void NodeStore::begin(const job_protocol::World& world) {
     server_.begin_anew();
     members_.clear();
-    for (const job_protocol::Member& member : world.members) members_.insert(plain(member.address));
+    for (const job_protocol::Member& member : world.members) {
+        members_.insert(plain(member.address));
+        for (const std::string& address : member.addresses) members_.insert(plain(address));
+    }
 }
 
 bool NodeStore::admits(const std::string& host) const {

@@ -21,6 +21,22 @@ namespace {
 
 using boost::system::error_code;
 
+/// The IP address alone; empty for other families.
+std::string host_of(const sockaddr_storage& address) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    if (address.ss_family == AF_INET) {
+        const auto& in = reinterpret_cast<const sockaddr_in&>(address);
+        ::inet_ntop(AF_INET, &in.sin_addr, text.data(), text.size());
+    } else if (address.ss_family == AF_INET6) {
+        const in6_addr& in = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+        if (IN6_IS_ADDR_V4MAPPED(&in))
+            ::inet_ntop(AF_INET, &in.s6_addr[12], text.data(), text.size());
+        else
+            ::inet_ntop(AF_INET6, &in, text.data(), text.size());
+    }
+    return text.data();
+}
+
 Error closed_here() { return Error(Code::kCancelled, "the connection was closed"); }
 
 Error broken(std::string_view doing, const error_code& error) {
@@ -119,6 +135,14 @@ class SocketStream final : public ByteStream {
     }
 
     std::string peer_address() const override { return peer_; }
+    std::string local_host() const {
+        sockaddr_storage own{};
+        socklen_t size = sizeof own;
+        if (closed_ || ::getsockname(const_cast<Socket&>(socket_).native_handle(),
+                                     reinterpret_cast<sockaddr*>(&own), &size) != 0)
+            return {};
+        return host_of(own);
+    }
 
   private:
     ssize_t send(const ConstBuffers& bytes) {
@@ -215,6 +239,11 @@ class SocketListener final : public Listener {
 };
 
 }  // namespace
+
+std::string local_host(const ByteStream& stream) {
+    const auto* const socket = dynamic_cast<const SocketStream*>(&stream);
+    return socket == nullptr ? std::string() : socket->local_host();
+}
 
 std::unique_ptr<ByteStream> make_socket_stream(Socket socket, std::string peer) {
     return std::make_unique<SocketStream>(std::move(socket), std::move(peer));

@@ -6,6 +6,7 @@
 #include "base/async/then_stop.h"
 #include "base/log.h"
 #include "base/unexpected.h"
+#include "net/tcp.h"
 #include "rpc/internal/admission.h"
 
 namespace muster::rpc {
@@ -77,6 +78,7 @@ Task<void> ServerConnection::talk(const std::optional<Error>& refusal, TaskGroup
 Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& refusal,
                                                   TaskGroup& tasks) {
     const std::string address = stream_->peer_address();
+    const std::string reached = net::local_host(*stream_);
     if (tls_ != nullptr) {
         auto secured = co_await securing_.run(tls_->accept(std::move(stream_)));
         if (!secured) co_return Error(Code::kTimeout, "the client did not begin with TLS");
@@ -100,7 +102,7 @@ Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& re
     if (!*first) co_return Error(Code::kCancelled, "the connection ended during the handshake");
     if (auto in = let_in(**first, refusal)) {
         peer_ = std::make_shared<const Peer>(
-            Peer{.client = in->client, .about = in->about, .address = address});
+            Peer{.client = in->client, .about = in->about, .address = address, .reached = reached});
         enter(in->connection);
     } else {
         log::warning("a connection was refused",

@@ -28,7 +28,6 @@ void ElasticNode::start_agent(AgentStart given) {
     fault_windows.back(job_.clock.now());
     given.options.incarnation = fmt::format("{}.{}", name, lives);
     given.options.slot = options.slot;
-    given.options.address = name;
     given.options.store_port = 29500;
     given.options.check_port = options.check ? 29600 : 0;
     given.options.rack = options.rack;
@@ -41,6 +40,10 @@ void ElasticNode::start_agent(AgentStart given) {
             [](const job_protocol::World&, const job_protocol::Member& own) {
                 return std::vector<launch::WorkerStart>(static_cast<std::size_t>(own.local_size),
                                                         launch::WorkerStart{.command = {"train"}});
+            },
+        .place =
+            [this, can_host = given.can_host_master] {
+                return agent::AgentPlace{.address = name, .can_host_master = can_host};
             },
         .begin_store =
             [this](const job_protocol::World& world) { job_.invariants.store_began(name, world); },

@@ -39,6 +39,7 @@ class ElasticNode {
     struct AgentStart {
         agent::AgentOptions options = {};  ///< but what the node itself says
         rpc::Client::Connect connect;
+        bool can_host_master = false;
         std::function<bool()> may_be_excluded = {};  ///< empty: never
         /// It ended by itself, and nothing of it is left.
         std::function<void(const agent::AgentEnd&)> ended = {};

@@ -28,10 +28,9 @@ class Endpoint final : public net::Listener {
     std::shared_ptr<net::MemoryListener> listener_;
 };
 
-agent::AgentOptions agent_options(const launch::LaunchPlan& plan, bool can_host_master) {
+agent::AgentOptions agent_options(const launch::LaunchPlan& plan) {
     agent::AgentOptions options;
     options.token = kToken;
-    options.can_host_master = can_host_master;
     options.workers.policy = plan.policy;
     options.workers.broken_grace = plan.times.broken_grace;
     options.workers.healthy_grace = plan.times.stop_grace;
@@ -95,8 +94,9 @@ void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::i
         }
         host(*container_, run::HostedMaster::Start::kAsFirst);
     }
-    node.start_agent({.options = agent_options(plan, container_->hosts),
+    node.start_agent({.options = agent_options(plan),
                       .connect = [this, from = std::weak_ptr(container_)] { return connect(from); },
+                      .can_host_master = container_->hosts,
                       .may_be_excluded = {},
                       .ended = [this, from = std::weak_ptr(container_)](
                                    const agent::AgentEnd& end) { look_at_end(from.lock(), end); }});
