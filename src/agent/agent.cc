@@ -125,6 +125,8 @@ Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
         } else if (auto* end = std::get_if<AgentEnd>(&next)) {
             co_return std::move(*end);
         } else {
+            if (const auto waits = here.say_waiting(clock.now()))
+                log::warning("no worker runs on this node: " + *waits, {{"node", options.name}});
             co_await wait(here.wake_at());
         }
     }
@@ -137,7 +139,7 @@ Task<void> Agent::State::start(job_protocol::World world) {
         outcome = co_await workers.start(std::move(world), *std::move(made));
     else
         outcome = made.error();
-    here.started(std::move(outcome), clock.wall_now(), clock.now());
+    here.started(std::move(outcome), clock.wall_now());
     wake();
 }
 
@@ -209,9 +211,9 @@ Task<Result<void>> Agent::State::one_stream() {
     }
     if (client.ended()) co_return *client.ended();
     const job_protocol::Report report = here.report();
+    AgentPlace place = owner.place();
     const job_protocol::Hello hello{.incarnation = options.incarnation,
                                     .slot = options.slot,
-    AgentPlace place = owner.place();
                                     .local_size = options.workers.local_size,
                                     .address = std::move(place.address),
                                     .store_port = options.store_port,
@@ -270,7 +272,8 @@ Task<void> Agent::State::watch_master() {
             co_await first_of(client.changed(), clock.sleep_until(say));
             if (client.connected() || clock.now() < say) continue;
             log::warning(
-                "the job's master can't be reached; running workers continue",
+                here.has_workers() ? "the job's master can't be reached; running workers continue"
+                                   : "the job's master can't be reached, and no worker runs here",
                 {{"node", options.name},
                  {"seconds",
                   std::chrono::duration_cast<std::chrono::seconds>(clock.now() - since).count()},

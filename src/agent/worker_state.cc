@@ -25,9 +25,9 @@ WorkerState::WorkerState(WorkerStateOptions options, std::optional<World> found,
     : options_(std::move(options)),
       phase_(found ? Phase::kRunning : Phase::kNone),
       holds_(std::move(found)),
-      alone_(options_.policy, failure_policy::Budgets({})),
-      had_world_(holds_.has_value()),
-      idle_since_(now) {}
+      alone_(options_.policy, failure_policy::Budgets({})) {
+    look_at_waiting(now);
+}
 
 // ---- events
 
@@ -45,17 +45,14 @@ Result<void> WorkerState::ordered(Directive order) {
 }
 
 void WorkerState::connected(bool connected, std::string trouble, Instant now) {
-    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
-    if (connected_ && !connected && (had_world_ || (wait != nullptr && wait->standby)))
-        idle_since_ = now;
     connected_ = connected;
     trouble_ = std::move(trouble);
+    look_at_waiting(now);
 }
 
-void WorkerState::started(Result<void> outcome, WallTime wall, Instant now) {
+void WorkerState::started(Result<void> outcome, WallTime wall) {
     if (phase_ != Phase::kStarting) return;
     phase_ = Phase::kRunning;
-    idle_since_ = now;
     if (outcome) return;
     evidence_.push_back({.kind = FailureKind::kNotStarted,
                          .generation = holds_->generation,
@@ -67,13 +64,13 @@ void WorkerState::started(Result<void> outcome, WallTime wall, Instant now) {
 void WorkerState::stopped(Instant now) {
     if (phase_ != Phase::kStopping) return;
     phase_ = Phase::kNone;
-    idle_since_ = now;
     steps_.reset();
     if (!again_) {
         evidence_.clear();
         holds_.reset();
     }
     ended_well_ = 0;
+    look_at_waiting(now);
 }
 
 void WorkerState::ended(const workers::WorkerEnd& end) {
@@ -164,7 +161,8 @@ std::optional<StopWorkers> WorkerState::stop_running(WallTime wall) {
         phase_ = Phase::kStopping;
         give_up_world();
         if (!leaving_.empty()) return StopWorkers{.grace = options_.healthy_grace, .why = leaving_};
-        return StopWorkers{.grace = order_->grace, .why = order_->why};
+        return StopWorkers{.grace = order_->grace,
+                           .why = order_->why.empty() ? "the job's master wants it" : order_->why};
     }
     if (may_restart(wall)) {
         World again = *holds_;
@@ -197,12 +195,12 @@ StartWorkers WorkerState::start(const World& world) {
     holds_ = world;
     again_.reset();
     ended_well_ = 0;
-    had_world_ = true;
     phase_ = Phase::kStarting;
     return {.world = *holds_};
 }
 
 WorkerAction WorkerState::next(Instant now, WallTime wall) {
+    look_at_waiting(now);
     const bool moves = phase_ == Phase::kStarting || phase_ == Phase::kStopping;
     // In these phases only a store may begin: it need not wait for workers to start or stop.
     if (moves && run() == nullptr) return {};
@@ -245,27 +243,56 @@ std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
         return AgentEnd{.kind = refused_ ? AgentEnd::Kind::kGaveUp : AgentEnd::Kind::kLeft,
                         .text = leaving_};
     if (now < give_up_at()) return std::nullopt;
-    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
-    const std::string why = !connected_ ? "the job's master can't be reached: " + trouble_
-                            : wait != nullptr && !wait->text.empty()
-                                ? wait->text
-                                : "the master has not answered";
     return AgentEnd{
         .kind = AgentEnd::Kind::kGaveUp,
         .text = fmt::format(
-            "no world after {} s (--join-timeout): {}",
-            std::chrono::duration_cast<std::chrono::seconds>(options_.join_timeout).count(), why)};
+            "no world after {} s (join_timeout of --rdzv-conf): {}",
+            std::chrono::duration_cast<std::chrono::seconds>(options_.join_timeout).count(),
+            waits_for())};
+}
+
+// ---- waiting
+
+bool WorkerState::is_waiting() const {
+    if (phase_ != Phase::kNone || again_) return false;
+    if (!connected_) return true;
+    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
+    return run() == nullptr && check() == nullptr && (wait == nullptr || !wait->standby);
+}
+
+/// The time counts from when it begins to wait, whatever it was before.
+void WorkerState::look_at_waiting(Instant now) {
+    if (!is_waiting()) {
+        waiting_since_.reset();
+    } else if (!waiting_since_) {
+        waiting_since_ = now;
+        say_next_ = now + options_.say_waiting;
+    }
+}
+
+std::string WorkerState::waits_for() const {
+    if (!connected_) return "the job's master can't be reached: " + trouble_;
+    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
+    return wait != nullptr && !wait->text.empty() ? wait->text : "the master has not answered";
+}
+
+/// Whoever watches the connection says that there is none.
+Instant WorkerState::say_at() const {
+    return waiting_since_ && connected_ && leaving_.empty() ? say_next_ : Instant::max();
+}
+
+std::optional<std::string> WorkerState::say_waiting(Instant now) {
+    if (now < say_at()) return std::nullopt;
+    say_next_ = now + options_.say_again;
+    return waits_for();
 }
 
 Instant WorkerState::give_up_at() const {
-    if (phase_ != Phase::kNone || again_) return Instant::max();
-    if ((run() != nullptr || check() != nullptr) && connected_) return Instant::max();
-    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
-    if (connected_ && ((wait != nullptr && wait->standby) || had_world_)) return Instant::max();
-    return idle_since_ + options_.join_timeout;
+    if (!waiting_since_ || options_.join_timeout == Duration::max()) return Instant::max();
+    return *waiting_since_ + options_.join_timeout;
 }
 
-Instant WorkerState::wake_at() const { return give_up_at(); }
+Instant WorkerState::wake_at() const { return std::min(give_up_at(), say_at()); }
 
 job_protocol::Report WorkerState::report() const {
     // For the master a restart has already begun: it must not decide one again.

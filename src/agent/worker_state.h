@@ -55,9 +55,12 @@ struct WorkerStateOptions {
     job_protocol::PolicyOptions policy = {};
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
-    /// How long to wait without a world and without a prospect of one. A standby node waits without
-    /// limit.
+    /// How long to wait without a world and without a prospect of one, for the first one and for
+    /// each later one. A standby node waits without limit.
     Duration join_timeout = std::chrono::minutes(10);
+    /// How long to wait for the master's world before this is said, and how often it is repeated.
+    Duration say_waiting = std::chrono::seconds(5);
+    Duration say_again = std::chrono::minutes(1);
 };
 
 /// Decides what happens to the workers of a node, and what to report to the master, from the
@@ -86,7 +89,7 @@ class WorkerState {
     Result<void> ordered(job_protocol::Directive order);
     /// `trouble`: why there is no connection.
     void connected(bool connected, std::string trouble, Instant now);
-    void started(Result<void> outcome, WallTime wall, Instant now);
+    void started(Result<void> outcome, WallTime wall);
     void stopped(Instant now);
     void ended(const workers::WorkerEnd& end);
     void stepped(std::uint64_t steps);
@@ -97,6 +100,10 @@ class WorkerState {
     void refused(std::string why);
 
     WorkerAction next(Instant now, WallTime wall);
+    /// For people, when it is time to say it: what this node waits for. After next().
+    std::optional<std::string> say_waiting(Instant now);
+    /// Whether there are workers, starting and stopping ones included.
+    bool has_workers() const { return phase_ != Phase::kNone; }
     Instant wake_at() const;
 
     job_protocol::Report report() const;
@@ -127,7 +134,11 @@ class WorkerState {
     void drop_beginning();
     StartWorkers start(const job_protocol::World& world);
     std::optional<AgentEnd> end_of(Instant now) const;
+    bool is_waiting() const;
+    void look_at_waiting(Instant now);
+    std::string waits_for() const;
     Instant give_up_at() const;
+    Instant say_at() const;
 
     WorkerStateOptions options_;
     std::uint64_t epoch_ = 0;
@@ -151,8 +162,8 @@ class WorkerState {
     std::optional<std::pair<std::uint64_t, int>> check_begun_;  ///< epoch and round of the check
     std::optional<job_protocol::CheckResult> checked_;
     failure_policy::FailurePolicy alone_;
-    bool had_world_ = false;
-    Instant idle_since_;
+    std::optional<Instant> waiting_since_;  ///< without a world, and without a prospect of one
+    Instant say_next_;                      ///< while it waits
 };
 
 }  // namespace muster::agent

@@ -69,7 +69,7 @@ class Story {
         if (const auto* end = std::get_if<AgentEnd>(&act)) return "ends: " + end->text;
         return "-";
     }
-    void started() { state.started({}, kToday, now); }
+    void started() { state.started({}, kToday); }
     void stopped() { state.stopped(now); }
     /// Runs the first world, as its group rank 0.
     void begin(int nodes = 2, int most_restarts = 0) {
@@ -299,7 +299,7 @@ TEST(WorkerState, WhatCouldNotStartIsEvidence) {
     Story story;
     story.run(world(1, 2, 1));
     EXPECT_EQ(story.next(), "start 1.0");
-    story.state.started(Error(Code::kNotFound, "train: no such file"), kToday, story.now);
+    story.state.started(Error(Code::kNotFound, "train: no such file"), kToday);
     EXPECT_EQ(story.state.report().evidence.at(0).kind, job_protocol::FailureKind::kNotStarted);
     EXPECT_EQ(story.state.report().evidence.at(0).error, "train: no such file");
 }
@@ -307,9 +307,13 @@ TEST(WorkerState, WhatCouldNotStartIsEvidence) {
 TEST(WorkerState, GivesUpWhenNoWorldComes) {
     Story story;
     story.order(job_protocol::Wait{.text = "slot 3 is nobody's"});
+    story.now += 10min - 1s;
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_TRUE(story.state.say_waiting(story.now));
     EXPECT_EQ(story.state.wake_at(), kStart + 10min);
-    story.now += 10min;
-    EXPECT_THAT(story.next(), HasSubstr("no world after 600 s (--join-timeout): slot 3"));
+    story.now += 1s;
+    EXPECT_THAT(story.next(),
+                HasSubstr("no world after 600 s (join_timeout of --rdzv-conf): slot 3"));
     Story alone;
     alone.away();
     alone.now += 10min;
@@ -324,6 +328,64 @@ TEST(WorkerState, AStandbyNodeWaitsAsLongAsItTakes) {
     story.away();
     EXPECT_EQ(story.next(), "-");
     EXPECT_EQ(story.state.wake_at(), story.now + 10min);
+}
+
+TEST(WorkerState, WaitsForALaterWorldAsLongAsForTheFirst) {
+    Story story;
+    story.begin();
+    story.now += 10h;
+    story.order(job_protocol::Stop{.generation = {.epoch = 1, .number = 1}});
+    EXPECT_EQ(story.next(), "stop 3");
+    story.stopped();
+    story.order(job_protocol::Wait{.text = "slot 1 is nobody's"});
+    EXPECT_EQ(story.next(), "-");
+    story.now += 10min;
+    EXPECT_THAT(story.next(), HasSubstr("slot 1 is nobody's"));
+}
+
+TEST(WorkerState, AStandbyNodeHasTheWholeTimeWhenTheWorldEnds) {
+    Story story;
+    story.order(job_protocol::Wait{.standby = true});
+    EXPECT_EQ(story.next(), "-");
+    story.now += 1000h;
+    story.order(job_protocol::Wait{.text = "slot 1 is nobody's"});
+    EXPECT_EQ(story.next(), "-");
+    story.now += 10min;
+    EXPECT_THAT(story.next(), HasSubstr("slot 1 is nobody's"));
+}
+
+TEST(WorkerState, SaysAfterAWhileAndThenAgainWhatItWaitsFor) {
+    Story story;
+    const auto said = [&](Duration later) {
+        story.now += later;
+        EXPECT_EQ(story.next(), "-");
+        return story.state.say_waiting(story.now).value_or("-");
+    };
+    story.order(job_protocol::Wait{.text = "slot 3 is nobody's"});
+    EXPECT_EQ(said(4s), "-");
+    EXPECT_EQ(story.state.wake_at(), kStart + 5s);
+    EXPECT_EQ(said(1s), "slot 3 is nobody's");
+    EXPECT_EQ(said(59s), "-");
+    EXPECT_EQ(said(1s), "slot 3 is nobody's");
+    story.away();
+    EXPECT_EQ(said(2min), "-") << "that there is no master is said elsewhere";
+    Story standby;
+    standby.order(job_protocol::Wait{.standby = true});
+    EXPECT_EQ(standby.next(), "-");
+    EXPECT_FALSE(standby.state.say_waiting(standby.now + 1h));
+    Story busy;
+    busy.begin();
+    EXPECT_FALSE(busy.state.say_waiting(busy.now + 1h));
+    EXPECT_TRUE(busy.state.has_workers());
+}
+
+TEST(WorkerState, AStopHasAReasonAlsoWhereTheMasterGivesNone) {
+    Story story;
+    story.begin();
+    EXPECT_TRUE(story.state.ordered(
+        {.epoch = 1, .what = job_protocol::Stop{.generation = {.epoch = 1, .number = 1}}}));
+    const WorkerAction stop = story.state.next(story.now, kToday);
+    EXPECT_NE(std::get<StopWorkers>(stop).why, "");
 }
 
 TEST(WorkerState, LeavesWhenItsWorkersHaveEnded) {

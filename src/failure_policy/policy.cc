@@ -107,7 +107,7 @@ std::string_view what_is_done(Action action) {
         case Action::kReplace:
             return "the node is given up, and another takes its place where there is one";
         case Action::kLeave:
-            return "the world continues without it";
+            return "it leaves the world";
         case Action::kFail:
             return "the job ends";
     }

@@ -18,7 +18,7 @@ namespace muster::failure_policy {
 enum class Action : std::uint8_t {
     kRestart,  ///< restart all workers, on the same nodes
     kReplace,  ///< drop the node; another one takes its place if there is one
-    kLeave,    ///< do nothing: the world continues without it
+    kLeave,    ///< the node leaves the world, which continues if enough others are left
     kFail,     ///< end the job
 };
 

@@ -1,7 +1,6 @@
 #include "master/job.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +9,7 @@
 namespace muster::master {
 namespace {
 
-/// How often to log who is missing.
+/// How often to say who is missing.
 constexpr Duration kSayEvery = std::chrono::seconds(10);
 constexpr Duration kSayFirst = std::chrono::seconds(1);
 /// The most slots that are listed when many are missing.
@@ -33,12 +32,13 @@ bool has_failed(const Report& report) {
 
 std::string who_is_missing(const Shortage& shortage, Instant now) {
     const std::size_t named = std::min(shortage.absent.size(), kNamed);
-    const std::vector<Slot> some(shortage.absent.begin(),
-                                 shortage.absent.begin() + static_cast<std::ptrdiff_t>(named));
-    const std::string absent = some.empty()
-                                   ? ""
-                                   : fmt::format("no node has slot {}{}, ", fmt::join(some, ", "),
-                                                 named < shortage.absent.size() ? ", ..." : "");
+    std::string absent;
+    for (std::size_t i = 0; i < named; ++i) {
+        const auto& [slot, before] = shortage.absent[i];
+        absent += fmt::format("{}{}{}", absent.empty() ? "no node has slot " : ", ", slot,
+                              before.empty() ? "" : fmt::format(" (it was {})", before));
+    }
+    if (!absent.empty()) absent += named < shortage.absent.size() ? ", ..., " : ", ";
     return fmt::format(
         "{} of at least {} nodes have joined; {}for {} s now", shortage.have, shortage.need, absent,
         std::chrono::duration_cast<std::chrono::seconds>(now - shortage.since).count());
@@ -52,6 +52,9 @@ Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
       members_(options_.membership, epoch(), epoch() != options_.first_epoch, now),
       policy_(policy_of(options_, record_.now())),
       services_(services),
+      why_(epoch() != options_.first_epoch
+               ? "the job has a new master, and none of the worlds before continues"
+               : "the job begins"),
       grace_(options_.healthy_grace),
       waiting_(epoch() != options_.first_epoch
                    ? "waiting for the job's agents to return to the new master"
@@ -74,10 +77,10 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
     if (hello.epoch_seen > epoch())
         return Error(Code::kConflict, fmt::format("epoch {} has ended: an agent knows epoch {}",
                                                   epoch(), hello.epoch_seen));
+    correct_address(hello);
     const auto [agent, is_new] = agents_.join(std::move(hello));
     changed(agent.incarnation());
     if (is_new)
-    correct_address(hello);
         admit(agent, now, wall);
     else
         agents_.came_back(agent);
@@ -85,9 +88,6 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
     return {};
 }
 
-void Job::refuse(Agent& agent, std::string text) {
-    agents_.claims_no_more(agent);
-    agent.refused = Verdict{.kind = Verdict::Kind::kExcluded, .text = std::move(text)};
 void Job::reached_at(const std::string& address) {
     const std::vector<std::string>& guessed = options_.guessed_addresses;
     if (!reached_at_.empty() || std::ranges::find(guessed, address) == guessed.end()) return;
@@ -104,6 +104,9 @@ void Job::correct_address(Hello& hello) const {
         hello.address = reached_at_;
 }
 
+void Job::refuse(Agent& agent, std::string text) {
+    agents_.claims_no_more(agent);
+    agent.refused = Verdict{.kind = Verdict::Kind::kExcluded, .text = std::move(text)};
     changed(agent.hello.incarnation);
 }
 
@@ -114,10 +117,10 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
     Node node{.incarnation = hello.incarnation,
               .slot = hello.slot,
               .address = hello.address,
+              .addresses = hello.addresses,
               .local_size = hello.local_size,
               .rack = hello.rack,
               .store_port = hello.store_port,
-              .addresses = hello.addresses,
               .holds = hello.report.holds,
               .gave_up = hello.report.gave_up,
               .failed = has_failed(hello.report)};
@@ -317,6 +320,10 @@ void Job::decide(const FailureReport& evidence, const std::string& incarnation, 
             break;
         case Action::kLeave:
             members_.lost(incarnation, now);
+            why_ += members_.usable() >= members_.least()
+                        ? "; the world continues without it"
+                        : fmt::format("; the world can't continue with {} of at least {} nodes",
+                                      members_.usable(), members_.least());
             break;
         case Action::kFail:
             return finish(
@@ -432,9 +439,11 @@ void Job::replace_store(Instant now) {
 }
 
 void Job::say_who_is_missing(Instant now) {
-    say_next_ = now + kSayEvery;
-    if (!services_.why_it_waits().empty()) return;
     const auto shortage = members_.shortage();
+    // More often at first, so that whoever asks hears of the present.
+    say_next_ = now + (shortage ? std::clamp<Duration>(now - shortage->since, kSayFirst, kSayEvery)
+                                : kSayEvery);
+    if (!services_.why_it_waits().empty()) return;
     if (shortage)
         waiting_ = members_.is_rejoining()
                        ? "waiting for the job's agents to return to the new master: " +
@@ -533,6 +542,7 @@ std::optional<Directive> Job::directive_for(const std::string& incarnation) cons
     if (agent.hello.can_host_master) order.record = record_.shared();
     if (agent.refused) {
         order.what = *agent.refused;
+        order.why = agent.refused->text;
     } else if (end()) {
         order.what = *end();
     } else if (members_.world() == nullptr && told_ != Generation()) {

@@ -9,6 +9,7 @@ namespace muster::master {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -350,6 +351,36 @@ TEST(Job, WhoWasLostAndBeganAnewAloneWaitsForThoseWhoRunInItsPlace) {
     EXPECT_EQ(second.order("a"), "-") << "it was lost";
     second.join("standby", first.runs("standby"));
     EXPECT_EQ(second.order("standby"), "run 2");
+}
+
+TEST(Job, ANewMasterSaysWhyWhatRunsHasToStop) {
+    Story first(1, 2);
+    first.begin({"a", "b"});
+    Report held = first.runs("b");
+    Story second(1, 2, {}, {.epoch = 2});
+    second.join("b", held);
+    second.look(10s);
+    ASSERT_EQ(second.order("b"), "run 2");
+    EXPECT_THAT(second.job.directive_for("b")->why, HasSubstr("the job has a new master"));
+}
+
+TEST(Job, SaysThatTheWorldContinuesOnlyWhereItDoes) {
+    Story story(1, 3);
+    story.join("a");
+    story.join("b");
+    story.look(30s);
+    story.broke("b");
+    story.look(1s);
+    EXPECT_THAT(story.job.why(), EndsWith("; the world continues without it"));
+    Story two(2, 2);
+    two.begin({"a", "b"});
+    two.broke("b");
+    two.look(1s);
+    EXPECT_THAT(two.job.why(), EndsWith("; the world can't continue with 1 of at least 2 nodes"));
+    two.look(4s);
+    two.report("a", {});
+    EXPECT_THAT(std::get<Wait>(two.job.directive_for("a")->what).text,
+                HasSubstr("1 of at least 2 nodes have joined; no node has slot 1 (it was b), for"));
 }
 
 TEST(Job, ItsNodesKnowTheirAddressByWhoeverReachesThem) {

@@ -399,14 +399,17 @@ std::optional<Shortage> Membership::shortage() const {
     if (rejoin_until_) {  // no node has a place
         shortage.have = static_cast<int>(nodes_.size());
         for (const auto& [rank, member] : newest_members_)
-            if (!slots_.contains(member.incarnation)) shortage.absent.push_back(member.slot);
+            if (!slots_.contains(member.incarnation))
+                shortage.absent.emplace_back(member.slot, member.address);
         return shortage;
     }
     for (Slot slot = 0; slot < limits_.max_nodes; ++slot) {
-        if (nodes_.contains(slot))
+        if (nodes_.contains(slot)) {
             ++shortage.have;
-        else
-            shortage.absent.push_back(slot);
+            continue;
+        }
+        const Member* const before = last_ ? last_->find(slot) : nullptr;
+        shortage.absent.emplace_back(slot, before == nullptr ? "" : before->address);
     }
     return shortage;
 }

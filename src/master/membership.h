@@ -56,9 +56,11 @@ struct Node {
 
 /// What a world lacks, for people and for autoscalers.
 struct Shortage {
-    int have = 0;              ///< nodes available for a world
-    int need = 0;              ///< the minimum
-    std::vector<Slot> absent;  ///< free slots below max_nodes
+    int have = 0;  ///< nodes available for a world
+    int need = 0;  ///< the minimum
+    /// The free slots below max_nodes, each with the address of the node that had it in the last
+    /// world; empty: none had.
+    std::vector<std::pair<Slot, std::string>> absent;
     Instant since;
 
     friend bool operator==(const Shortage&, const Shortage&) = default;
@@ -102,10 +104,10 @@ class Membership {
     /// The agent's connection broke, it fell silent, or it left. Unknown agents are ignored:
     /// messages may cross.
     void lost(const std::string& incarnation, Instant now);
-    /// What a joined agent holds and has stopped by now: a new master may find a world that agents
-    /// start only now, because the previous master told them to.
     /// Where a joined agent is reached, from the next world on.
     void has_address(const std::string& incarnation, std::string address);
+    /// What a joined agent holds and has stopped by now: a new master may find a world that agents
+    /// start only now, because the previous master told them to.
     void holds(const std::string& incarnation, const std::optional<World>& held,
                std::optional<Generation> gave_up, bool failed = false);
     /// Ignores everything of that agent from now on; it may not join again.

@@ -231,8 +231,9 @@ TEST(Membership, SaysWhoIsMissingAndSinceWhen) {
     Nodes nodes(limits(3, 4));
     nodes.join("b", 1);
     EXPECT_EQ(nodes.look(5s), "-");
-    EXPECT_EQ(nodes.members.shortage(),
-              (Shortage{.have = 1, .need = 3, .absent = {0, 2, 3}, .since = kStart}));
+    EXPECT_EQ(
+        nodes.members.shortage(),
+        (Shortage{.have = 1, .need = 3, .absent = {{0, ""}, {2, ""}, {3, ""}}, .since = kStart}));
     nodes.join_all({"a", "c"});
     nodes.look();
     EXPECT_EQ(nodes.members.shortage(), std::nullopt) << "the last call";

@@ -67,7 +67,7 @@ def test_something_else_is_where_the_nodes_meet(job, answer, said):
     with stranger(answer) as port:
         agent = second(job, port)
         assert agent.wait() == 1
-    assert f"no world after 2 s (--join-timeout): the job's master can't be reached: {said}" in agent.text, agent.text
+    assert f"no world after 2 s (join_timeout of --rdzv-conf): the job's master can't be reached: {said}" in agent.text, agent.text
     assert f"The nodes meet at 127.0.0.1:{port} (--master-addr and --master-port)" in agent.text, agent.text
 
 

@@ -105,7 +105,7 @@ def test_who_is_missing_is_said(job):
     agent = job.start("--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--local-addr", "127.0.0.1",
                       "--rdzv-conf", "join_timeout=3")
     assert agent.wait(30) == 1, agent.text
-    assert re.search(r"no world after 3 s \(--join-timeout\): 1 of at least 2 nodes have joined; no node has slot 1, for \d+ s now",
+    assert re.search(r"no world after 3 s \(join_timeout of --rdzv-conf\): 1 of at least 2 nodes have joined; no node has slot 1, for \d+ s now",
                      agent.text), agent.text
 
 

@@ -267,9 +267,11 @@ TEST_F(Elastic, AWorldThatCanNotFormSaysWhoIsMissing) {
     for (const Node& one : world->nodes) {
         ASSERT_TRUE(one.end) << one.name;
         EXPECT_EQ(one.end->kind, agent::AgentEnd::Kind::kGaveUp);
-        EXPECT_THAT(one.end->text,
-                    HasSubstr("no world after 600 s (--join-timeout): 2 of at least 3 nodes have "
-                              "joined; no node has slot 2, for"));
+        EXPECT_THAT(
+            one.end->text,
+            HasSubstr(
+                "no world after 600 s (join_timeout of --rdzv-conf): 2 of at least 3 nodes have "
+                "joined; no node has slot 2, for"));
     }
 }
 
