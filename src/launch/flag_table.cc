@@ -86,8 +86,8 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kRdzvBackend, .section = kMeeting, .name = "rdzv-backend",
      .variables = "PET_RDZV_BACKEND", .value = "static|c10d|dlrover-master|muster",
      .otherwise = "static", .torchs = true,
-     .help = "With static, nodes meet at the node of rank 0; otherwise at --rdzv-endpoint. There "
-             "is no other difference."},
+     .help = "With static, --node-rank is obeyed, and nodes meet at the node of rank 0; otherwise "
+             "they meet at --rdzv-endpoint, and ranks follow their order of arrival."},
     {.flag = Flag::kRdzvId, .section = kMeeting, .name = "rdzv-id", .variables = "PET_RDZV_ID",
      .value = "ID", .otherwise = "none", .torchs = true,
      .help = "The job's name. Agents of another job are refused."},
@@ -98,7 +98,8 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kNodeRank, .section = kMeeting, .name = "node-rank",
      .variables = "PET_NODE_RANK", .kind = Kind::kCount, .value = "N", .otherwise = "0",
      .torchs = true,
-     .help = "This node's rank in the job, with the static backend."},
+     .help = "This node's rank in the job, with the static backend. Another one gives a warning and "
+             "ignores it."},
     {.flag = Flag::kMasterAddr, .section = kMeeting, .name = "master-addr",
      .variables = "PET_MASTER_ADDR", .value = "HOST", .otherwise = "127.0.0.1", .torchs = true,
      .help = "The node of rank 0, with the static backend."},

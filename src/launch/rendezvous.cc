@@ -140,10 +140,11 @@ class Finder {
             if (rendezvous.endpoints.size() > 1) rendezvous.host = Host::kByAddress;
         } else if (flags_.said(Flag::kNodeRank)) {
             notices_.push_back(
-                {log::Level::kDebug,
-                 fmt::format(
-                     "{} has no effect: the master assigns ranks, unless --rdzv-backend is static",
-                     flags_.get(Flag::kNodeRank).written())});
+                {log::Level::kWarning,
+                 fmt::format("{} has no effect with {}: the master assigns ranks; --rdzv-backend "
+                             "static obeys it",
+                             flags_.get(Flag::kNodeRank).written(),
+                             flags_.get(Flag::kRdzvBackend).written())});
         }
         if (most() == 1) return here(std::move(rendezvous));
         if (conf_.is_host) {

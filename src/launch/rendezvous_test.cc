@@ -436,6 +436,18 @@ TEST(Rendezvous, TellsWhatItLeavesOut) {
     EXPECT_THAT(unread->notices[0].text, HasSubstr("torchrun ignores them"));
 }
 
+TEST(Rendezvous, ARankThatIsNotObeyedIsWarnedOf) {
+    const Words dynamic = {"--nnodes=2", "--rdzv-endpoint=n0:1", "--node-rank=1",
+                           "--rdzv-backend=c10d"};
+    const auto warned = plan(kTorch, dynamic, {});
+    ASSERT_EQ(warned->notices.size(), 1u);
+    EXPECT_EQ(warned->notices[0].level, log::Level::kWarning);
+    EXPECT_THAT(warned->notices[0].text,
+                HasSubstr("--node-rank 1 has no effect with --rdzv-backend c10d"));
+    EXPECT_THAT(plan(kTorch, {dynamic.begin(), dynamic.begin() + 3}, {})->notices, IsEmpty())
+        << "the static backend obeys it";
+}
+
 TEST(Rendezvous, IsHostedByWhoseAddressItIs) {
     const NodeNames node{{"n1"}, {"10.0.0.1"}};
     const Rendezvous rendezvous{.where = Where::kEndpoints,
