@@ -27,8 +27,10 @@ Task<Result<std::unique_ptr<net::ByteStream>>> connect(asio::any_io_executor exe
 
 }  // namespace
 
-Result<NodeCheckHere> NodeCheckHere::open(const asio::any_io_executor& executor, Clock& clock) {
-    auto listener = net::listen_tcp_everywhere(executor, 0);
+Result<NodeCheckHere> NodeCheckHere::open(const asio::any_io_executor& executor, Clock& clock,
+                                          bool alone) {
+    auto listener =
+        alone ? net::listen_tcp(executor, "127.0.0.1", 0) : net::listen_tcp_everywhere(executor, 0);
     if (!listener) return std::move(listener).error().prefix("the port of the node check");
     const std::string address = (*listener)->address();
     const auto own = net::parse_port(std::string_view(address).substr(address.rfind(':') + 1));

@@ -16,8 +16,9 @@ struct NodeCheckHere {
     std::unique_ptr<agent::NodeCheck> node = {};
     std::uint16_t port = 0;
 
-    /// At any port that is free.
-    static Result<NodeCheckHere> open(const asio::any_io_executor& executor, Clock& clock);
+    /// At any port that is free; `alone`: of 127.0.0.1, for a job of one machine.
+    static Result<NodeCheckHere> open(const asio::any_io_executor& executor, Clock& clock,
+                                      bool alone);
 };
 
 }  // namespace muster::run

@@ -50,6 +50,11 @@ std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Var
     return temporary == nullptr || temporary->empty() ? "/tmp" : *temporary;
 }
 
+/// Its workers meet at 127.0.0.1.
+bool is_of_this_machine(const launch::LaunchPlan& plan) {
+    return plan.rendezvous.where == launch::Rendezvous::Where::kHere && plan.local_addr.empty();
+}
+
 }  // namespace
 
 NodeResources::NodeResources(const asio::any_io_executor& executor, Clock& clock,
@@ -60,7 +65,7 @@ Task<Result<void>> NodeResources::open(launch::NodeNames node) {
     CO_TRY_VOID(co_await open_workers());
     CO_TRY_VOID(open_store(node));
     if (plan_.node_check != launch::NodeCheckMode::kNone) {
-        CO_TRY(check_, NodeCheckHere::open(executor_, clock_));
+        CO_TRY(check_, NodeCheckHere::open(executor_, clock_, is_of_this_machine(plan_)));
     }
     co_return Result<void>();
 }
@@ -100,9 +105,11 @@ Result<void> NodeResources::open_store(const launch::NodeNames& node) {
     const auto before = read_text(file.string());
     std::uint16_t port = plan_.rendezvous.store_port.value_or(
         before ? net::parse_port(*before).value_or(0) : std::uint16_t{0});
-    auto store = NodeStore::open(executor_, clock_, port, node.addresses);
+    const StoreReach reach =
+        is_of_this_machine(plan_) ? StoreReach::kThisMachine : StoreReach::kWorld;
+    auto store = NodeStore::open(executor_, clock_, port, node.addresses, reach);
     if (!store && !plan_.rendezvous.store_port)
-        store = NodeStore::open(executor_, clock_, 0, node.addresses);
+        store = NodeStore::open(executor_, clock_, 0, node.addresses, reach);
     if (!store)
         return std::move(store).error().prefix(
             plan_.rendezvous.store_port
