@@ -187,8 +187,8 @@ Task<void> Agent::State::follow() {
         if (client.ended()) {
             here.refused("the job's master refuses this agent: " + client.ended()->message() +
                          (client.ended()->code() == Code::kUnauthorized
-                              ? "; all nodes of a job need the same --token-file, or without one "
-                                "the same --rdzv-id"
+                              ? "; all nodes of a job need the same token (--token-file or "
+                                "MUSTER_TOKEN), or without one the same --rdzv-id"
                               : ""));
             wake();
             co_return;

@@ -14,6 +14,9 @@ constexpr std::string_view kDlrovers = "DLRover's own parts are not in this prog
 constexpr std::array kVariables = std::to_array<VariableRow>({
     {.name = "PYTHON_EXEC", .help = "The Python that runs SCRIPT."},
     {.name = "POD_IP", .help = "This node's address, if --local-addr is not given."},
+    {.name = "MUSTER_TOKEN",
+     .help = "The secret that the agents of this job share, if --token-file is not given. Workers "
+             "do not get it."},
     {.name = "MASTER_ADDR",
      .help = "The node of rank 0, if RANK and WORLD_SIZE are set too, LOCAL_RANK is not, and "
              "nothing else says where to meet. torchrun does not look at these."},

@@ -38,7 +38,7 @@ class Session {
           tasks_(executor_),
           names_(executor_),
           signals_(executor_),
-          node_(executor_, clock_, plan_, variables),
+          node_(executor_, clock_, plan_, without_token(variables)),
           variables_(std::move(variables)) {}
 
     /// An error: nothing was started, or nothing can be.
@@ -84,7 +84,7 @@ Task<Result<FinalReport>> Session::run() {
 }
 
 Task<Result<void>> Session::prepare() {
-    CO_TRY(credentials_, Credentials::read(plan_, clock_));
+    CO_TRY(credentials_, Credentials::read(plan_, variables_, clock_));
     const launch::NodeNames here = names_here();
     CO_TRY(address_, co_await own_address(plan_, variables_, here, names_));
     CO_TRY_VOID(co_await node_.open(here));

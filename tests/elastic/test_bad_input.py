@@ -124,7 +124,7 @@ def test_another_token(job):
     other = job.call(*words, "--token-file", job.write("theirs", "theirs\n"), job.script)
     assert other.wait() == 1
     assert ("the job's master refuses this agent: this is not the token of the job served here; all nodes of a job need the same "
-            "--token-file, or without one the same --rdzv-id") in other.text, other.text
+            "token (--token-file or MUSTER_TOKEN), or without one the same --rdzv-id") in other.text, other.text
 
 
 def test_no_number_of_nodes_is_a_multiple_of_the_unit(job):
