@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -7,6 +8,7 @@
 
 #include "base/async/run_to_end.h"
 #include "base/log.h"
+#include "base/rng.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/fault_injection/fault_socket.h"
@@ -171,6 +173,11 @@ void put_agents(RunOptions& options) {
     options.manifest.adjustments.agent = {{program, "muster-run"}, options.warm};
     const std::string folder = program.parent_path();
     if (folder.starts_with("/tmp/")) options.manifest.mounts.emplace_back(folder, folder);
+    // The agents of this run share a secret of their own, unless the user gives them one.
+    auto& variables = options.manifest.adjustments.env;
+    if (std::ranges::none_of(variables,
+                             [](const auto& one) { return one.first.starts_with("MUSTER_TOKEN"); }))
+        variables.emplace_back("MUSTER_TOKEN", Rng::from_system().uuid());
 }
 
 int run_jobs(RunOptions options) {
