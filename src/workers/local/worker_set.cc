@@ -164,7 +164,10 @@ Task<void> WorkerSet::end(Duration grace) {
         }(*this));
         if (gone) break;
         for (const auto& worker : workers_)
-            if (worker->state() != Worker::State::kGone)
+            if (worker->state() != Worker::State::kGone && worker->only_shows())
+                log::warning("a stopped worker's output is still being read from the console",
+                             {{"rank", worker->record().rank}});
+            else if (worker->state() != Worker::State::kGone)
                 log::warning(
                     "a stopped worker is still there: one of its processes does not die, perhaps "
                     "because it waits for a disk or a device",

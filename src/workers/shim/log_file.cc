@@ -27,6 +27,14 @@ bool LogFile::open_now() {
     return true;
 }
 
+int LogFile::open_reader() const {
+    struct stat info{};
+    if (fd_ < 0 || ::fstat(fd_, &info) < 0 || !S_ISREG(info.st_mode)) return -1;
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd_);
+    return ::open(path, O_RDONLY | O_CLOEXEC);
+}
+
 void LogFile::write(std::string_view bytes) {
     while (!bytes.empty()) {
         if (!open_now()) return lose(bytes.size(), errno);

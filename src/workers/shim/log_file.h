@@ -26,6 +26,11 @@ class LogFile {
     void write(std::string_view bytes);
 
     const std::string& path() const { return path_; }
+    /// Bytes in the current file.
+    std::uint64_t size() const { return size_; }
+    /// A descriptor that reads the current file, for the caller to close; -1 if it is not open or
+    /// not a regular file.
+    int open_reader() const;
     std::uint64_t lost_bytes() const { return lost_; }
     /// The errno for which the first bytes were lost.
     int first_error() const { return first_error_; }

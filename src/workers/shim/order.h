@@ -64,7 +64,7 @@ inline constexpr int kShimOrderFd = 5;     ///< a file with the order
 inline constexpr int kSpareControlFd = 6;  ///< for a spare: its end of the control socket
 
 /// Sent by both sides, because an agent may find shims that an agent of another version started.
-inline constexpr std::uint32_t kShimVersion = 1;
+inline constexpr std::uint32_t kShimVersion = 2;
 
 enum class ShimStage : std::uint32_t {
     kOrder,     ///< reading the order
@@ -82,18 +82,21 @@ struct ShimReport {
         kLost,      ///< output was lost because its file could not be written; sent once
         kEnded,     ///< the worker itself has ended; repeated to each new agent
         kBecame,    ///< answers kBecome, with descriptors for the worker's stdout and stderr
+        kShows,     ///< nothing runs any more; the console is still being written to
+        kUnshown,   ///< the console did not accept some output; sent at the end
     };
     std::uint32_t version = kShimVersion;
     Kind kind = Kind::kRuns;
     std::int32_t worker = 0;       ///< pid
     std::int32_t shim = 0;         ///< pid
     std::int32_t wait_status = 0;  ///< kEnded
-    std::int32_t error = 0;        ///< errno: kFailed, kNote, kLost
+    std::int32_t error = 0;        ///< errno: kFailed, kNote, kLost, kUnshown (0: nobody read it)
     ShimStage stage = ShimStage::kOrder;
-    std::uint32_t stream = 0;      ///< kLost: 1 stdout, 2 stderr
+    std::uint32_t stream = 0;      ///< kLost, kUnshown: 1 stdout, 2 stderr
     std::int64_t wall_ns = 0;      ///< kEnded: when
-    std::uint64_t lost_bytes = 0;  ///< kLost, kEnded: output lost so far
-    char text[256] = {};           ///< kNote: the text; kLost: the file's path, perhaps truncated
+    std::uint64_t lost_bytes = 0;  ///< kLost, kEnded: output lost so far; kUnshown: not shown
+    /// kNote: the text. kLost, kUnshown: the file's path, perhaps truncated; empty without a file.
+    char text[256] = {};
 };
 
 /// A message from an agent.
@@ -101,7 +104,7 @@ struct ShimRequest {
     enum class Kind : std::uint32_t {
         /// End the worker, then exit. Sends SIGTERM to its process group, and after the grace
         /// SIGKILL to whatever is left of its tree. A request with a shorter grace overrides an
-        /// earlier one.
+        /// earlier one; without a grace the rest of the output is not waited for either.
         kEnd = 0,
         /// Comes with a file: the order of the worker that the spare now is. Only its output and
         /// its files count; the rest stays as it was when the spare started.

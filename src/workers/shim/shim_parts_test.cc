@@ -49,58 +49,83 @@ TEST(ShimOrder, ComesAsItWent) {
     EXPECT_EQ(decode_order(std::string(200, '\xff')), std::nullopt);
 }
 
-std::vector<std::string> taken(ConsoleLines& lines) {
-    std::vector<std::string> all;
+/// All that waits, as it is written.
+std::string taken(ConsoleLines& lines) {
+    std::string all;
     while (!lines.next().empty()) {
-        all.emplace_back(lines.next());
+        all += lines.next();
         lines.written(lines.next().size());
     }
     return all;
 }
 
-TEST(ConsoleLines, AreWholeAndHaveTheirPrefix) {
-    ConsoleLines lines("[a0]:");
-    lines.add("on");
-    EXPECT_THAT(taken(lines), ElementsAre());
-    lines.add("e\ntwo\n\nthr");
-    EXPECT_THAT(taken(lines), ElementsAre("[a0]:one\n", "[a0]:two\n", "[a0]:\n"));
-    lines.finish();
-    EXPECT_THAT(taken(lines), ElementsAre("[a0]:thr\n"));
-}
-
-TEST(ConsoleLines, ALongOneComesInPiecesThatAreWritenWhole) {
-    ConsoleLines lines("[a0]:");
-    const std::string text(10'000, 'x');
-    lines.add(text.substr(0, 7000));
-    lines.add(text.substr(7000) + "\n");
-    std::string all;
-    for (const std::string& line : taken(lines)) {
-        EXPECT_LE(line.size(), ConsoleLines::kPiece);
-        EXPECT_EQ(line.substr(0, 5), "[a0]:");
-        all += line.substr(5, line.size() - 6);
+TEST(ConsoleLines, HaveTheirPrefixAndTheirEnds) {
+    const struct {
+        const char* what;
+        std::vector<std::string> added;
+        const char* shown;     ///< before the end of the input
+        const char* finished;  ///< after it
+    } cases[] = {
+        {"whole lines", {"one\ntwo\n\n"}, "[a0]:one\n[a0]:two\n[a0]:\n", ""},
+        {"a line in pieces", {"on", "e\nthr"}, "[a0]:one\n", "[a0]:thr\n"},
+        {"nothing", {""}, "", ""},
+        {"lines as other systems end them", {"one\r\ntwo\r", "\n"}, "[a0]:one\r\n[a0]:two\r\n", ""},
+        {"progress that ends with \\r", {" 10%\r", " 20%\r"}, "[a0]: 10%\r[a0]: 20%\r", ""},
+        {"progress that begins with it is shown at once",
+         {"\r 10%", "\r 20%", "\n"},
+         "[a0]: 10%\r[a0]: 20%\r[a0]: 20%\n",
+         ""},
+        {"progress in pieces", {"\r 1", "0%"}, "[a0]: 1\r[a0]: 10%\r", "[a0]: 10%\n"},
+        {"two that come together", {"\r 10%\r 20%"}, "[a0]: 10%\r[a0]: 20%\r", "[a0]: 20%\n"},
+    };
+    for (const auto& c : cases) {
+        ConsoleLines lines("[a0]:");
+        for (const std::string& bytes : c.added) lines.add(bytes);
+        EXPECT_EQ(taken(lines), c.shown) << c.what;
+        lines.finish();
+        EXPECT_EQ(taken(lines), c.finished) << c.what;
     }
-    EXPECT_EQ(all, text);
 }
 
-TEST(ConsoleLines, APartIsWrittenOn) {
+TEST(ConsoleLines, ALongOneIsWhole) {
+    for (const std::size_t size : {std::size_t{10'000}, ConsoleLines::kLongest * 2 + 17}) {
+        ConsoleLines lines("[a0]:");
+        const std::string text(size, 'x');
+        lines.add(text.substr(0, 7000));
+        lines.add(text.substr(7000));
+        lines.add("\nnext\n");
+        EXPECT_EQ(taken(lines), "[a0]:" + text + "\n[a0]:next\n");
+    }
+}
+
+TEST(ConsoleLines, ComeWholeInWhatIsWrittenAtOnce) {
     ConsoleLines lines("");
-    lines.add("abc\n");
-    lines.written(2);
-    EXPECT_EQ(lines.next(), "c\n");
+    const std::string line = std::string(999, 'x') + "\n";
+    for (int i = 0; i < 10; ++i) lines.add(line);
+    EXPECT_EQ(lines.next().size(), 4000U);
+    lines.written(4000);
+    EXPECT_FALSE(lines.mid_line());
+    lines.add(std::string(9000, 'y') + "\n");
+    lines.written(6000);
+    EXPECT_EQ(lines.next().size(), 9001U);
+    lines.written(5000);
+    EXPECT_TRUE(lines.mid_line());
+    EXPECT_EQ(lines.next().size(), 4001U);
+    lines.written(4001);
+    EXPECT_FALSE(lines.mid_line());
 }
 
-TEST(ConsoleLines, WhatNobodyReadsIsCounted) {
-    ConsoleLines lines("[a0]:");
-    const std::string line(1000, 'x');
-    for (int i = 0; i < 1000; ++i) lines.add(line + "\n");
-    const auto first = taken(lines);
-    EXPECT_LT(first.size(), 300U);
-    lines.add("again\n");
-    const auto then = taken(lines);
-    ASSERT_EQ(then.size(), 2U);
-    EXPECT_EQ(then[0], "[a0]:muster: " + std::to_string(1000 - first.size()) +
-                           " lines are not shown here: the reader was too slow\n");
-    EXPECT_EQ(then[1], "[a0]:again\n");
+TEST(ConsoleLines, NothingIsDropped) {
+    ConsoleLines lines("");
+    const std::string line = std::string(1023, 'x') + "\n";
+    for (std::size_t i = 0; i < ConsoleLines::kMost / 1024; ++i) {
+        EXPECT_FALSE(lines.full());
+        lines.add(line);
+    }
+    EXPECT_TRUE(lines.full());
+    lines.add(line);
+    EXPECT_EQ(taken(lines).size(), ConsoleLines::kMost + 1024);
+    EXPECT_FALSE(lines.full());
 }
 
 TEST(LineFilter, GivesLinesWithOneOfItsTexts) {

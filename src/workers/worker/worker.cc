@@ -144,16 +144,8 @@ void Worker::take(ReceivedReport received) {
             state_ = State::kFailed;
             changed_.notify_all();
             break;
-        case ShimReport::Kind::kNote:
-            log::warning("a worker does not run as ordered",
-                         {{"rank", record_.rank}, {"why", std::string(report.text)}});
-            break;
-        case ShimReport::Kind::kLost:
-            log::warning("a part of a worker's output was lost: its log can't be written",
-                         {{"rank", record_.rank},
-                          {"stream", report.stream == 1 ? "stdout" : "stderr"},
-                          {"file", std::string(report.text)},
-                          {"error", ::strerrordesc_np(report.error)}});
+        case ShimReport::Kind::kShows:
+            only_shows_ = true;
             break;
         case ShimReport::Kind::kBecame:
             became_ = std::move(received);
@@ -167,7 +159,34 @@ void Worker::take(ReceivedReport received) {
                  .when = WallTime{Duration{report.wall_ns}},
                  .why = {}});
             break;
+        default:
+            tell(report);
+            break;
     }
+}
+
+/// For people.
+void Worker::tell(const ShimReport& report) const {
+    using Kind = ShimReport::Kind;
+    const std::string text(report.text, ::strnlen(report.text, sizeof report.text));
+    const char* const stream = report.stream == 1 ? "stdout" : "stderr";
+    if (report.kind == Kind::kNote)
+        log::warning("a worker does not run as ordered", {{"rank", record_.rank}, {"why", text}});
+    else if (report.kind == Kind::kLost)
+        log::warning("a part of a worker's output was lost: its log can't be written",
+                     {{"rank", record_.rank},
+                      {"stream", stream},
+                      {"file", text},
+                      {"error", ::strerrordesc_np(report.error)}});
+    else if (report.kind == Kind::kUnshown)
+        log::warning(text.empty() ? "a part of a worker's output was not shown, and it has no file"
+                                  : "a part of a worker's output is in its file only",
+                     {{"rank", record_.rank},
+                      {"stream", stream},
+                      {"bytes", report.lost_bytes},
+                      {"file", text},
+                      {"why", report.error != 0 ? ::strerrordesc_np(report.error)
+                                                : "the reader was too slow"}});
 }
 
 void Worker::end(ProcessEnd how) {

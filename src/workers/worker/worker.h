@@ -56,13 +56,15 @@ class Worker {
     /// The worker's stdout and stderr, once; nullopt until the shim has answered.
     std::optional<Result<std::array<UniqueFd, 2>>> take_streams();
     /// Sends SIGTERM, and SIGKILL after the grace, to all that it has started; then its shim ends
-    /// too.
+    /// too, once the console has accepted the output.
     void request_end(Duration grace);
 
     const WorkerRecord& record() const { return record_; }
     State state() const { return state_; }
     /// It ran and has ended.
     bool has_ended() const { return ended_; }
+    /// No process of it is left but its shim, which still writes output to the console.
+    bool only_shows() const { return only_shows_; }
     const ShimReport& failure() const { return failure_; }
     int pid() const { return pid_; }
     std::uint64_t steps() const { return progress_.steps(); }
@@ -74,6 +76,7 @@ class Worker {
     /// its worker, and the shim can't.
     Task<void> wake_shim(Clock& clock);
     void take(ReceivedReport received);
+    void tell(const ShimReport& report) const;
     void end(ProcessEnd how);
     Task<void> lose_shim();
     Task<void> end_strays();
@@ -91,6 +94,7 @@ class Worker {
     ProcessEnd how_;
     std::optional<ReceivedReport> became_;
     bool asked_to_end_ = false;
+    bool only_shows_ = false;
     ShimReport failure_;
     Signal& changed_;
     Signal known_;  ///< the pidfds have arrived, or never will

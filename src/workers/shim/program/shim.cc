@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +21,7 @@
 #include "process/process_tree.h"
 #include "workers/shim/order.h"
 #include "workers/shim/program/job_files.h"
+#include "workers/shim/program/messages.h"
 #include "workers/shim/program/output.h"
 #include "workers/shim/program/worker.h"
 
@@ -38,71 +37,17 @@ std::int64_t clock_ns(clockid_t clock) {
     return now.tv_sec * kNanoseconds + now.tv_nsec;
 }
 
-/// Closes the file.
-std::optional<ShimOrder> read_order(int file) {
-    struct stat info{};
-    std::optional<ShimOrder> order;
-    if (::fstat(file, &info) == 0 && info.st_size > 0) {
-        const auto size = static_cast<std::size_t>(info.st_size);
-        void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (bytes != MAP_FAILED) {
-            order = decode_order({static_cast<const char*>(bytes), size});
-            ::munmap(bytes, size);
-        }
-    }
-    ::close(file);
-    return order;
-}
+/// How long the console may accept nothing before the rest of the output is left to the file.
+constexpr std::int64_t kConsolePatience = 3 * kNanoseconds;
+/// After this time the agent is told that the console is being waited for.
+constexpr std::int64_t kConsoleIsSlow = 1 * kNanoseconds;
+/// How long others may keep it from the console then.
+constexpr std::int64_t kTurnPatience = 60 * kNanoseconds;
+/// How often a console is tried that another worker is writing to.
+constexpr std::int64_t kTryAgain = kNanoseconds / 200;
 
-struct ReceivedRequest {
-    ssize_t size = 0;
-    ShimRequest request;
-    int file = -1;  ///< received with it
-};
-
-ReceivedRequest receive_request(int from) {
-    ReceivedRequest received;
-    iovec part{&received.request, sizeof received.request};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    received.size = ::recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (received.size < 0) return received;
-    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-        header->cmsg_len == CMSG_LEN(sizeof(int)))
-        std::memcpy(&received.file, CMSG_DATA(header), sizeof(int));
-    return received;
-}
-
-bool send_report(int to, const ShimReport& report, std::span<const int> fds) {
-    iovec part{const_cast<ShimReport*>(&report), sizeof report};
-    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (!fds.empty()) {
-        message.msg_control = control;
-        message.msg_controllen = CMSG_SPACE(fds.size_bytes());
-        cmsghdr* const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(fds.size_bytes());
-        std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
-    }
-    while (::sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        if (errno != EINTR) return false;
-    return true;
-}
-
-bool is_of_our_user(int connection) {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-           (peer.uid == ::geteuid() || peer.uid == 0);
+int milliseconds(std::int64_t ns) {
+    return static_cast<int>(std::clamp<std::int64_t>((ns + 999'999) / 1'000'000, 0, 1'000'000));
 }
 
 class Shim {
@@ -126,10 +71,13 @@ class Shim {
             while (!is_over()) turn();
         }
         kill_tree();
-        out_.read(true);
-        error_.read(true);
-        out_.close();
-        error_.close();
+        for (Output* output : {&out_, &error_}) {
+            output->read(true);
+            output->finish();
+            output->write_console();
+        }
+        show_rest();
+        tell_unshown();
         remove_group(order_, group_);
         if (control_ < 0) remove_job_files(order_);
     }
@@ -178,13 +126,17 @@ class Shim {
         if (::poll(events, std::size(events), time_left_ms()) < 0 && errno != EINTR) return;
         if (events[3].revents != 0) out_.read(false);
         if (events[4].revents != 0) error_.read(false);
-        if (events[5].revents != 0) out_.write_console();
-        if (events[6].revents != 0) error_.write_console();
+        if (events[5].revents != 0 || out_.is_blocked()) out_.write_console();
+        if (events[6].revents != 0 || error_.is_blocked()) error_.write_console();
         tell_losses();
         if (events[0].revents != 0) reap();
         if (events[2].revents != 0) listen_to_agent(events[2].revents);
         if (events[1].revents != 0) accept_agent();
-        const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+        end_in_time(clock_ns(CLOCK_MONOTONIC));
+    }
+
+    /// Does what is due: without an agent, and after the grace of a stop.
+    void end_in_time(std::int64_t now) {
         if (control_ < 0 && !stopping_ && now >= orphaned_until_) {
             orphaned_for_good_ = true;
             kill_tree();
@@ -193,15 +145,56 @@ class Shim {
     }
 
     int time_left_ms() const {
+        const bool blocked = out_.is_blocked() || error_.is_blocked();
         std::int64_t until = -1;
         if (stopping_)
             until = stop_until_;
         else if (control_ < 0)
             until = orphaned_until_;
         else
-            return -1;
+            return blocked ? milliseconds(kTryAgain) : -1;
         const std::int64_t left = until - clock_ns(CLOCK_MONOTONIC);
-        return static_cast<int>(std::clamp<std::int64_t>(left / 1'000'000 + 1, 0, 1'000'000));
+        return milliseconds(blocked ? std::min(left, kTryAgain) : left);
+    }
+
+    /// Writes what the console has not accepted yet, for as long as it accepts any.
+    void show_rest() {
+        const std::int64_t begin = clock_ns(CLOCK_MONOTONIC);
+        std::int64_t until = begin + kConsolePatience;
+        bool told = false;
+        while (out_.is_behind() || error_.is_behind()) {
+            const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+            if (now >= until) return;
+            if (!told && now >= begin + kConsoleIsSlow) {
+                told = true;
+                tell(ShimReport::Kind::kShows);
+            }
+            const bool blocked = out_.is_blocked() || error_.is_blocked();
+            if (blocked && now < begin + kTurnPatience) until = now + kConsolePatience;
+            pollfd events[] = {{out_.console(), POLLOUT, 0},
+                               {error_.console(), POLLOUT, 0},
+                               {control_, POLLIN, 0}};
+            const std::int64_t pause = std::min(until - now, told ? until - now : kConsoleIsSlow);
+            ::poll(events, std::size(events), milliseconds(blocked ? kTryAgain : pause));
+            if (events[2].revents != 0 && must_hurry()) return;
+            const std::uint64_t before = out_.shown_bytes() + error_.shown_bytes();
+            out_.write_console();
+            error_.write_console();
+            if (out_.shown_bytes() + error_.shown_bytes() != before)
+                until = clock_ns(CLOCK_MONOTONIC) + kConsolePatience;
+        }
+    }
+
+    /// Whether the agent does not want to wait for the rest of the output.
+    bool must_hurry() {
+        const auto [size, request, file] = receive_request(control_);
+        if (file >= 0) ::close(file);
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+        if (size != sizeof request) {
+            lose_agent();
+            return false;
+        }
+        return request.kind == ShimRequest::Kind::kEnd && request.grace_ns <= 0;
     }
 
     void reap() {
@@ -253,6 +246,29 @@ class Shim {
             ended_->wall_ns = clock_ns(CLOCK_REALTIME);
         }
         tree_is_gone_ = true;
+    }
+
+    void tell(ShimReport::Kind kind) {
+        ShimReport report;
+        report.kind = kind;
+        report.worker = worker_;
+        report.shim = ::getpid();
+        if (control_ >= 0) send_report(control_, report, {});
+    }
+
+    void tell_unshown() {
+        std::uint32_t stream = 1;
+        for (const Output* output : {&out_, &error_}) {
+            ShimReport report;
+            report.kind = ShimReport::Kind::kUnshown;
+            report.worker = worker_;
+            report.shim = ::getpid();
+            report.error = output->console_error();
+            report.stream = stream++;
+            report.lost_bytes = output->unshown_bytes();
+            std::snprintf(report.text, sizeof report.text, "%s", output->path());
+            if (report.lost_bytes > 0 && control_ >= 0) send_report(control_, report, {});
+        }
     }
 
     void greet() {

@@ -1,0 +1,67 @@
+"""What workers write: nothing is lost on the way to a slow reader."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import LIMIT_S, MUSTER_RUN
+
+HERE = ["--standalone", "--nproc-per-node", "2"]
+LINES = 8000
+
+
+def begin(job, *words):
+    with open(job.place / "errors.txt", "wb") as errors:
+        return subprocess.Popen([MUSTER_RUN, *map(str, words)], stdout=subprocess.PIPE, stderr=errors, cwd=job.place,
+                                env={**os.environ, "TMPDIR": str(job.scratch)}, stdin=subprocess.DEVNULL)
+
+
+def errors(job):
+    return (job.place / "errors.txt").read_text()
+
+
+def test_a_reader_that_begins_late_gets_every_line(job):
+    script = job.write("talk.py", f"""
+        import os, pathlib
+        for line in range({LINES}):
+            print(f"rank {{os.environ['RANK']}} line {{line}} " + "x" * 100)
+        pathlib.Path("talked" + os.environ["RANK"]).touch()
+    """)
+    run = begin(job, *HERE, "--tee", 3, "--log-dir", job.place / "logs", script)
+    job.until(lambda: (job.place / "talked0").exists() and (job.place / "talked1").exists())
+    lines = run.stdout.read().decode().splitlines()
+    assert run.wait(LIMIT_S) == 0, errors(job)
+    assert sorted(lines) == sorted(f"[default{rank}]:rank {rank} line {line} " + "x" * 100
+                                   for rank in range(2) for line in range(LINES)), errors(job)
+    assert errors(job) == ""
+
+
+@pytest.mark.parametrize("size", [4000, 30_000])
+def test_long_lines_stay_whole(job, size):
+    script = job.write("long.py", f"""
+        import os
+        for line in range(100):
+            print(os.environ["RANK"] * {size}, flush=True)
+    """)
+    run = begin(job, *HERE, "--tee", 3, "--log-dir", job.place / "logs", script)
+    lines = run.stdout.read().decode().splitlines()
+    assert run.wait(LIMIT_S) == 0, errors(job)
+    assert sorted(lines) == sorted(f"[default{rank}]:" + str(rank) * size for rank in range(2) for _ in range(100))
+
+
+def test_a_progress_bar_moves(job):
+    script = job.write("bar.py", """
+        import os, sys, time
+        sys.stdout.write("\\r 10%")
+        sys.stdout.flush()
+        while not os.path.exists("seen"):
+            time.sleep(0.01)
+        sys.stdout.write("\\r100%\\n")
+    """)
+    run = begin(job, "--standalone", "--tee", 3, "--log-dir", job.place / "logs", script)
+    bar = b"[default0]: 10%\r"
+    assert run.stdout.read(len(bar)) == bar
+    (job.place / "seen").touch()
+    assert run.stdout.read() == b"[default0]:100%\n"
+    assert run.wait(LIMIT_S) == 0, errors(job)
