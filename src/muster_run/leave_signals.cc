@@ -10,15 +10,37 @@
 
 namespace muster::run {
 
-Task<void> LeaveSignals::watch(std::vector<int> signals, std::function<void(std::string)> leave) {
-    for (const int signal : signals) signals_.add(signal);
+namespace {
+
+/// So often the same signal has to come.
+constexpr int kHurry = 3;
+
+bool is_ignored(int signal) {
+    struct sigaction now{};
+    return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+Task<void> LeaveSignals::watch(std::vector<int> signals, SignalAnswers answers) {
+    for (const int signal : signals)
+        if (!is_ignored(signal)) signals_.add(signal);
     for (;;) {
         const int signal = co_await signals_.async_wait(asio::use_awaitable);
-        if (first_) continue;
-        first_ = signal;
-        const std::string name = fmt::format("SIG{}", sigabbrev_np(signal));
-        log::info("stopping the workers of this node", {{"signal", name}});
-        leave(name + " was sent to its agent");
+        const char* const known = sigabbrev_np(signal);
+        const std::string name =
+            known != nullptr ? fmt::format("SIG{}", known) : fmt::format("signal {}", signal);
+        const int times = ++seen_[signal];
+        if (!first_) {
+            first_ = signal;
+            log::info("stopping the workers of this node", {{"signal", name}});
+            answers.leave(signal, name + " was sent to its agent");
+        } else if (times < kHurry) {
+            answers.tell(name);
+        } else {
+            log::warning("the workers of this node are killed", {{"signal", name}});
+            answers.hurry();
+        }
     }
 }
 

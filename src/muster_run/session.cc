@@ -12,6 +12,7 @@
 #include "agent/agent.h"
 #include "base/async/run_to_end.h"
 #include "base/async/task_group.h"
+#include "base/log.h"
 #include "base/rng.h"
 #include "base/time/real_clock.h"
 #include "muster_run/final_report.h"
@@ -49,6 +50,7 @@ class Session {
     Task<Result<void>> prepare();
     void make_agent();
     agent::AgentPlace place() const;
+    SignalAnswers signal_answers();
 
     asio::any_io_executor executor_;
     launch::LaunchPlan plan_;
@@ -68,9 +70,7 @@ class Session {
 
 Task<Result<FinalReport>> Session::run() {
     CO_TRY_VOID(co_await prepare());
-    tasks_.spawn("signals", signals_.watch(plan_.signals, [this](std::string why) {
-        agent_->leave(std::move(why));
-    }));
+    tasks_.spawn("signals", signals_.watch(plan_.signals, signal_answers()));
     const agent::AgentEnd end = co_await agent_->run();
     using Kind = agent::AgentEnd::Kind;
     over_ = end.kind == Kind::kSucceeded || end.kind == Kind::kFailed ||
@@ -81,6 +81,27 @@ Task<Result<FinalReport>> Session::run() {
                                    .signal = signals_.first(),
                                    .address = address_.text,
                                    .failures = node_.failures()});
+}
+
+SignalAnswers Session::signal_answers() {
+    return {.leave =
+                [this](int signal, std::string why) {
+                    node_.end_with(signal);
+                    agent_->leave(std::move(why));
+                },
+            .tell =
+                [this](const std::string& name) {
+                    const std::string left = node_.still_there();
+                    if (left.empty())
+                        log::warning("no worker is left here; the job's master is being told");
+                    else
+                        log::warning(
+                            fmt::format("waiting for workers to end; {} for the third time kills "
+                                        "them",
+                                        name),
+                            {{"workers", left}});
+                },
+            .hurry = [this] { node_.hurry(); }};
 }
 
 Task<Result<void>> Session::prepare() {

@@ -44,6 +44,12 @@ class NodeResources {
     workers::Workers& workers() { return *remembered_; }
     /// Of the workers that ran last.
     const std::vector<workers::Failure>& failures() const { return remembered_->failures(); }
+    /// Workers that are stopped get this signal first, in place of SIGTERM.
+    void end_with(int signal) { workers_->end_with(signal); }
+    /// Workers that are being stopped have no more time.
+    void hurry() { workers_->hurry(); }
+    /// The workers with a process that has not ended; empty: none.
+    std::string still_there() const { return workers_->still_there(); }
     /// At which probes of the node check are answered; 0: no check was asked for.
     std::uint16_t check_port() const { return check_.port; }
 

@@ -1,5 +1,6 @@
 #include "workers/local/local_workers.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -158,6 +159,17 @@ std::optional<std::uint64_t> LocalWorkers::steps() const {
     for (const auto& worker : state_->set.workers())
         if (const std::uint64_t steps = worker->steps(); steps > most.value_or(0)) most = steps;
     return most;
+}
+
+WorkerSet& LocalWorkers::set() const { return state_->set; }
+
+std::string LocalWorkers::still_there() const {
+    std::string all;
+    for (const auto& worker : set().workers())
+        if (worker->state() != Worker::State::kGone)
+            all += fmt::format("{}rank {} (pid {})", all.empty() ? "" : ", ", worker->record().rank,
+                               worker->pid());
+    return all;
 }
 
 Task<void> LocalWorkers::end_spares() { return state_->end_spares(); }

@@ -2,8 +2,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "launch/placement.h"
+#include "workers/local/worker_set.h"
 #include "workers/logs/log_plan.h"
 #include "workers/spares/spares.h"
 #include "workers/worker/job_directory.h"
@@ -27,9 +30,10 @@ struct LocalWorkersOptions {
 /// Runs the workers of this node as processes of this machine, each under its own shim
 /// (docs/design/elastic.md, "Workers").
 ///
-/// A worker has its own session and process group, and /dev/null as input. It owns every process
-/// that it starts, however that tries to escape: all of them are killed at once when the worker
-/// fails, and in stop() when it ends well or is stopped. Its environment has
+/// A worker has its own session and process group, and /dev/null as input. It
+/// owns every process that it starts, however that tries to escape: all of them are killed at once
+/// when the worker fails or is stopped. If it ends well, what it leaves may run until it finishes or
+/// the grace of stop() is over. Its environment has
 ///
 ///     TORCHELASTIC_ERROR_FILE   where torch's @record writes; not with --log-dir /dev/null
 ///     MUSTER_PROGRESS           its ProgressFile
@@ -61,6 +65,13 @@ class LocalWorkers final : public Workers {
     Task<void> stop(Duration grace) override;
     std::optional<std::uint64_t> steps() const override;
 
+    /// stop() sends this signal in place of SIGTERM from now on.
+    void end_with(int signal) { set().use_signal(signal); }
+    /// Ends the grace of a stop() that is under way.
+    void hurry() { set().hurry(); }
+    /// The workers with a process that has not ended: "rank 0 (pid 12), rank 1 (pid 13)".
+    std::string still_there() const;
+
     /// Ends all spares and makes no more. Returns when they are gone.
     Task<void> end_spares();
     /// The number of spares that have finished their imports and wait.
@@ -76,6 +87,7 @@ class LocalWorkers final : public Workers {
 
   private:
     struct State;
+    WorkerSet& set() const;
     explicit LocalWorkers(std::unique_ptr<State> state);
 
     std::unique_ptr<State> state_;

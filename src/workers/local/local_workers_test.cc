@@ -1,9 +1,12 @@
+#include <gmock/gmock.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 
+#include "base/async/task_group.h"
+#include "base/log.h"
 #include "base/time/time_limit.h"
 #include "workers/local/local_workers_fixture.h"
 
@@ -11,6 +14,7 @@ namespace muster::workers {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 using ::testing::Test;
 
 /// Runs forever in a session of its own, without a parent: what a daemon does.
@@ -26,6 +30,22 @@ constexpr const char* kDaemon =
     "        while True: time.sleep(1000)\n"
     "    os._exit(0)\n"
     "while not os.path.exists(os.environ['ROOT'] + '/daemon'): time.sleep(0.001)\n";
+
+/// The lines that are logged while it lives.
+class CapturedLog {
+  public:
+    CapturedLog() {
+        log::set_sink(
+            [this](log::Level, std::string_view line) { text_.append(line).append("\n"); });
+    }
+    ~CapturedLog() { log::set_sink({}); }
+    CapturedLog(const CapturedLog&) = delete;
+    CapturedLog& operator=(const CapturedLog&) = delete;
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
 
 class LocalWorkersTest : public Test {
   protected:
@@ -56,13 +76,84 @@ TEST_F(LocalWorkersTest, WhatADeadWorkerLeavesIsKilledAtOnce) {
     EXPECT_TRUE(world.eventually([&] { return !world.is_alive(daemon); }));
 }
 
-TEST_F(LocalWorkersTest, WhatAFinishedWorkerLeavesHasTimeUntilTheStop) {
+TEST_F(LocalWorkersTest, WhatAFinishedWorkerLeavesHasTimeUntilTheGraceIsOver) {
+    CapturedLog log;
     world.must_start({world.python(0, std::string(kDaemon) + "os._exit(0)\n")});
     const pid_t daemon = world.pid_in("daemon");
     EXPECT_EQ(world.next_end().exit_code, 0);
     EXPECT_TRUE(world.is_alive(daemon));
-    world.loop.await(world.workers().stop(5s));
+    world.loop.await(world.workers().stop(200ms));
     EXPECT_FALSE(world.is_alive(daemon));
+    EXPECT_THAT(log.text(), HasSubstr("has not finished in time: SIGKILL is sent to it"));
+    EXPECT_THAT(log.text(), HasSubstr(fmt::format("pid {} (/usr/bin/python3 -c", daemon)));
+}
+
+TEST_F(LocalWorkersTest, WhatAFinishedWorkerLeavesMayFinish) {
+    world.must_start({world.shell(0,
+                                  "setsid sh -c 'trap \"\" TERM; while [ ! -e $ROOT/go ]; do sleep "
+                                  "0.01; done; echo all > $ROOT/uploaded' & exit 0")});
+    EXPECT_EQ(world.next_end().exit_code, 0);
+    TaskGroup tasks(world.loop.context.get_executor());
+    bool stopped = false;
+    tasks.spawn("stop", [](LocalWorkers& workers, bool& done) -> Task<void> {
+        co_await workers.stop(std::chrono::minutes(1));
+        done = true;
+    }(world.workers(), stopped));
+    world.loop.settle();
+    EXPECT_FALSE(stopped);
+    std::ofstream(world.root() / "go") << "";
+    world.loop.await(tasks.join());
+    EXPECT_TRUE(stopped);
+    EXPECT_EQ(world.content(world.root() / "uploaded"), "all\n");
+}
+
+TEST_F(LocalWorkersTest, TheGraceOfAStopCanBeEnded) {
+    CapturedLog log;
+    world.must_start(
+        {world.shell(0, "trap '' TERM; echo $$ > $ROOT/pid; while :; do sleep 1; done")});
+    const pid_t pid = world.pid_in("pid");
+    TaskGroup tasks(world.loop.context.get_executor());
+    tasks.spawn("stop", [](LocalWorkers& workers) -> Task<void> {
+        co_await workers.stop(std::chrono::hours(1));
+    }(world.workers()));
+    tasks.spawn("hurry", [](LocalWorkers& workers) -> Task<void> {
+        workers.hurry();
+        co_return;
+    }(world.workers()));
+    EXPECT_EQ(world.workers().still_there(), fmt::format("rank 0 (pid {})", pid));
+    world.loop.await(tasks.join());
+    EXPECT_FALSE(world.is_alive(pid));
+    EXPECT_EQ(world.workers().still_there(), "");
+    EXPECT_THAT(log.text(), HasSubstr("a worker has not ended in time: SIGKILL is sent to it"));
+}
+
+TEST_F(LocalWorkersTest, AnotherSignalCanAskThemToEnd) {
+    world.must_start(
+        {world.python(0,
+                      "import os, time\n"
+                      "def tell(what):\n"
+                      "    with open(os.environ['ROOT'] + '/said', 'a') as f: f.write(what)\n"
+                      "try:\n"
+                      "    tell('running\\n')\n"
+                      "    while True: time.sleep(1000)\n"
+                      "except KeyboardInterrupt: tell('interrupted\\n')\n")});
+    EXPECT_EQ(world.line_of("said"), "running");
+    world.workers().end_with(SIGINT);
+    world.loop.await(world.workers().stop(10s));
+    EXPECT_EQ(world.content(world.root() / "said"), "running\ninterrupted\n");
+}
+
+TEST_F(LocalWorkersTest, WhatIsIgnoredAtTheStartStaysIgnored) {
+    struct sigaction ignore{};
+    struct sigaction before{};
+    ignore.sa_handler = SIG_IGN;
+    ASSERT_EQ(::sigaction(SIGHUP, &ignore, &before), 0);
+    world.must_start({world.python(0,
+                                   "import signal\n"
+                                   "assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN\n"
+                                   "assert signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL\n")});
+    ::sigaction(SIGHUP, &before, nullptr);
+    EXPECT_EQ(world.next_end().exit_code, 0);
 }
 
 // Each process forks another and ends: killing the processes that were just seen kills nothing.

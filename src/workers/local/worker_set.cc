@@ -156,7 +156,7 @@ Task<void> WorkerSet::all_gone() {
 Task<void> WorkerSet::end(Duration grace) {
     stopping_ = true;
     ends_.clear();
-    for (const auto& worker : workers_) worker->request_end(grace);
+    for (const auto& worker : workers_) worker->request_end(grace, end_signal_);
     for (Duration patience = grace + kStopIsSlow;; patience = kStopIsSlow) {
         const auto gone = co_await within(clock_, patience, [](WorkerSet& set) -> Task<bool> {
             co_await set.all_gone();
@@ -175,6 +175,11 @@ Task<void> WorkerSet::end(Duration grace) {
     }
     for (const auto& worker : workers_) co_await worker->gone();
     forget();
+}
+
+void WorkerSet::hurry() {
+    if (!stopping_) return;
+    for (const auto& worker : workers_) worker->request_end(Duration(0), SIGKILL);
 }
 
 Task<void> WorkerSet::let_go() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,8 +55,12 @@ class WorkerSet {
 
     /// The earliest end that has not been reported yet.
     Task<WorkerEnd> next_end();
-    /// Sends SIGTERM, and SIGKILL after the grace. Returns when no process of any worker is left.
+    /// Sends SIGTERM, or the signal that use_signal() named, and SIGKILL after the grace. Returns
+    /// when no process of any worker is left.
     Task<void> end(Duration grace);
+    void use_signal(int signal) { end_signal_ = signal; }
+    /// Ends the grace of a set that is being ended.
+    void hurry();
     /// Leaves the workers running.
     Task<void> let_go();
 
@@ -76,6 +82,7 @@ class WorkerSet {
     bool stopping_ = false;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<WorkerEnd> ends_;
+    int end_signal_ = SIGTERM;
 };
 
 }  // namespace muster::workers

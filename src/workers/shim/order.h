@@ -82,6 +82,9 @@ struct ShimReport {
         kLost,      ///< output was lost because its file could not be written; sent once
         kEnded,     ///< the worker itself has ended; repeated to each new agent
         kBecame,    ///< answers kBecome, with descriptors for the worker's stdout and stderr
+        kForced,    ///< the worker has not ended within the grace, and is killed
+        kLeft,  ///< the worker succeeded; what it has left behind may run until the grace is over
+        kLeftOver,  ///< it is over: what was left behind is killed
         kShows,     ///< nothing runs any more; the console is still being written to
         kUnshown,   ///< the console did not accept some output; sent at the end
     };
@@ -96,14 +99,16 @@ struct ShimReport {
     std::int64_t wall_ns = 0;      ///< kEnded: when
     std::uint64_t lost_bytes = 0;  ///< kLost, kEnded: output lost so far; kUnshown: not shown
     /// kNote: the text. kLost, kUnshown: the file's path, perhaps truncated; empty without a file.
+    /// kLeft, kLeftOver: the processes.
     char text[256] = {};
 };
 
 /// A message from an agent.
 struct ShimRequest {
     enum class Kind : std::uint32_t {
-        /// End the worker, then exit. Sends SIGTERM to its process group, and after the grace
-        /// SIGKILL to whatever is left of its tree. A request with a shorter grace overrides an
+        /// End the worker, then exit. Sends the signal to its process group, and after the grace
+        /// SIGKILL to whatever is left of its tree. What a worker that succeeded has left behind
+        /// gets no signal before the grace is over. A request with a shorter grace overrides an
         /// earlier one; without a grace the rest of the output is not waited for either.
         kEnd = 0,
         /// Comes with a file: the order of the worker that the spare now is. Only its output and
@@ -112,6 +117,7 @@ struct ShimRequest {
     };
     std::uint32_t version = kShimVersion;
     Kind kind = Kind::kEnd;
+    std::int32_t signal = 0;  ///< kEnd
     std::int64_t grace_ns = 0;
 };
 

@@ -130,7 +130,7 @@ Task<std::unique_ptr<Worker>> Spare::release() {
 
 void Spare::ask_to_end() {
     asked_to_end_ = true;
-    worker_->request_end(Duration(0));
+    worker_->request_end(Duration(0), SIGKILL);
 }
 
 Task<void> Spare::end() {

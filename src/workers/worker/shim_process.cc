@@ -153,8 +153,9 @@ Result<std::optional<ReceivedReport>> receive_report(int control) {
     return std::optional(std::move(received));
 }
 
-Result<void> request_end(int control, std::int64_t grace_ns) {
+Result<void> request_end(int control, std::int64_t grace_ns, int signal) {
     ShimRequest request;
+    request.signal = signal;
     request.grace_ns = grace_ns;
     while (::send(control, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         if (errno != EINTR) return system_error("telling a shim to end its worker", errno);

@@ -39,7 +39,8 @@ struct ReceivedReport {
 /// nullopt if there is none yet. kUnavailable: the shim is gone, or has another version.
 Result<std::optional<ReceivedReport>> receive_report(int control);
 
-Result<void> request_end(int control, std::int64_t grace_ns);
+/// `signal`: sent to the worker if there is a grace.
+Result<void> request_end(int control, std::int64_t grace_ns, int signal);
 /// Tells a shim what its spare has become. It answers with kBecame.
 Result<void> request_become(int control, const ShimOrder& order);
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 #include <cstring>
@@ -94,12 +95,13 @@ Task<void> Worker::watch_to_the_end(Clock& clock) {
     changed_.notify_all();
 }
 
-void Worker::request_end(Duration grace) {
+void Worker::request_end(Duration grace, int signal) {
     if (state_ == State::kGone) return;
     asked_to_end_ = true;
+    grace_ = std::max(grace_, grace);
     if (shim_) signal_process(*shim_, SIGCONT);
     // Fails if the shim is gone, which listen() notices.
-    (void)workers::request_end(control_.native_handle(), grace.count());
+    (void)workers::request_end(control_.native_handle(), grace.count(), signal);
 }
 
 Task<void> Worker::listen() {
@@ -170,6 +172,7 @@ void Worker::tell(const ShimReport& report) const {
     using Kind = ShimReport::Kind;
     const std::string text(report.text, ::strnlen(report.text, sizeof report.text));
     const char* const stream = report.stream == 1 ? "stdout" : "stderr";
+    const double seconds = std::chrono::duration<double>(grace_).count();
     if (report.kind == Kind::kNote)
         log::warning("a worker does not run as ordered", {{"rank", record_.rank}, {"why", text}});
     else if (report.kind == Kind::kLost)
@@ -178,6 +181,15 @@ void Worker::tell(const ShimReport& report) const {
                       {"stream", stream},
                       {"file", text},
                       {"error", ::strerrordesc_np(report.error)}});
+    else if (report.kind == Kind::kForced)
+        log::warning("a worker has not ended in time: SIGKILL is sent to it",
+                     {{"rank", record_.rank}, {"pid", report.worker}, {"seconds", seconds}});
+    else if (report.kind == Kind::kLeft)
+        log::warning("what a worker left behind may finish before the node ends",
+                     {{"rank", record_.rank}, {"seconds", seconds}, {"processes", text}});
+    else if (report.kind == Kind::kLeftOver)
+        log::warning("what a worker left behind has not finished in time: SIGKILL is sent to it",
+                     {{"rank", record_.rank}, {"processes", text}});
     else if (report.kind == Kind::kUnshown)
         log::warning(text.empty() ? "a part of a worker's output was not shown, and it has no file"
                                   : "a part of a worker's output is in its file only",

@@ -55,9 +55,9 @@ class Worker {
     Result<void> request_become(const ShimOrder& order);
     /// The worker's stdout and stderr, once; nullopt until the shim has answered.
     std::optional<Result<std::array<UniqueFd, 2>>> take_streams();
-    /// Sends SIGTERM, and SIGKILL after the grace, to all that it has started; then its shim ends
-    /// too, once the console has accepted the output.
-    void request_end(Duration grace);
+    /// Sends the signal, and SIGKILL after the grace, to all that it has started; then its shim ends
+    /// too, once the console has accepted the output. At once, if there is no grace.
+    void request_end(Duration grace, int signal);
 
     const WorkerRecord& record() const { return record_; }
     State state() const { return state_; }
@@ -95,6 +95,7 @@ class Worker {
     std::optional<ReceivedReport> became_;
     bool asked_to_end_ = false;
     bool only_shows_ = false;
+    Duration grace_ = {};  ///< the longest that it was given
     ShimReport failure_;
     Signal& changed_;
     Signal known_;  ///< the pidfds have arrived, or never will

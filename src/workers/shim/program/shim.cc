@@ -21,6 +21,7 @@
 #include "process/process_tree.h"
 #include "workers/shim/order.h"
 #include "workers/shim/program/job_files.h"
+#include "workers/shim/program/left_behind.h"
 #include "workers/shim/program/messages.h"
 #include "workers/shim/program/output.h"
 #include "workers/shim/program/worker.h"
@@ -39,6 +40,8 @@ std::int64_t clock_ns(clockid_t clock) {
 
 /// How long the console may accept nothing before the rest of the output is left to the file.
 constexpr std::int64_t kConsolePatience = 3 * kNanoseconds;
+/// What a worker left behind is reported if it is still there after this time.
+constexpr std::int64_t kLeftIsSlow = 1 * kNanoseconds;
 /// After this time the agent is told that the console is being waited for.
 constexpr std::int64_t kConsoleIsSlow = 1 * kNanoseconds;
 /// How long others may keep it from the console then.
@@ -141,14 +144,25 @@ class Shim {
             orphaned_for_good_ = true;
             kill_tree();
         }
-        if (stopping_ && (now >= stop_until_ || ended_)) kill_tree();
+        if (ended_ && !tree_is_gone_ && tell_left_at_ >= 0 && now >= tell_left_at_) {
+            tell_left_at_ = -1;
+            if (now < stop_until_) tell_left_behind(ShimReport::Kind::kLeft);
+        }
+        if (stopping_ && !tree_is_gone_ && now >= stop_until_) {
+            if (ended_)
+                tell_left_behind(ShimReport::Kind::kLeftOver);
+            else if (had_grace_)
+                tell(ShimReport::Kind::kForced);
+            kill_tree();
+        }
     }
 
     int time_left_ms() const {
         const bool blocked = out_.is_blocked() || error_.is_blocked();
         std::int64_t until = -1;
         if (stopping_)
-            until = stop_until_;
+            until =
+                ended_ && tell_left_at_ >= 0 ? std::min(stop_until_, tell_left_at_) : stop_until_;
         else if (control_ < 0)
             until = orphaned_until_;
         else
@@ -256,6 +270,18 @@ class Shim {
         if (control_ >= 0) send_report(control_, report, {});
     }
 
+    /// What a worker that has ended left running.
+    void tell_left_behind(ShimReport::Kind kind) {
+        ShimReport report;
+        report.kind = kind;
+        report.worker = worker_;
+        report.shim = ::getpid();
+        const std::string names = describe_descendants(sizeof report.text - 1);
+        if (names.empty() || control_ < 0) return;
+        std::memcpy(report.text, names.data(), names.size());
+        send_report(control_, report, {});
+    }
+
     void tell_unshown() {
         std::uint32_t stream = 1;
         for (const Output* output : {&out_, &error_}) {
@@ -325,7 +351,11 @@ class Shim {
             clock_ns(CLOCK_MONOTONIC) +
             std::clamp<std::int64_t>(request.grace_ns, 0, 1'000'000 * kNanoseconds);
         stop_until_ = stopping_ ? std::min(stop_until_, until) : until;
-        if (!stopping_ && !ended_ && request.grace_ns > 0) ::kill(-worker_, SIGTERM);
+        if (!stopping_ && request.grace_ns > 0) {
+            had_grace_ = true;
+            if (!ended_) ::kill(-worker_, request.signal);
+            tell_left_at_ = clock_ns(CLOCK_MONOTONIC) + kLeftIsSlow;
+        }
         stopping_ = true;
     }
 
@@ -386,6 +416,8 @@ class Shim {
     std::uint32_t told_losses_ = 0;
     bool tree_is_gone_ = false;
     bool stopping_ = false;
+    bool had_grace_ = false;          ///< when it was asked to end
+    std::int64_t tell_left_at_ = -1;  ///< when to tell what is left behind; -1: no more
     std::int64_t stop_until_ = 0;
     bool orphaned_for_good_ = false;
     std::int64_t orphaned_until_ = 0;

@@ -61,6 +61,14 @@ int choose_memory(launch::MemoryPolicy policy, const std::vector<std::uint32_t>&
     return ::syscall(SYS_set_mempolicy, mode, mask, 16 * kBits) < 0 ? errno : 0;
 }
 
+/// What was ignored when the agent was started (nohup) stays ignored. Not SIGPIPE, which programs
+/// ignore for themselves, and not SIGCHLD, without which nobody can wait for a child.
+void reset_signals() {
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (::signal(signal, SIG_DFL) == SIG_IGN && signal != SIGPIPE && signal != SIGCHLD)
+            ::signal(signal, SIG_IGN);
+}
+
 [[noreturn]] void become(const ShimOrder& order, int out, int error, int group, pid_t shim,
                          int words) {
     auto fail = [words](ShimStage stage, int code) {
@@ -77,7 +85,7 @@ int choose_memory(launch::MemoryPolicy policy, const std::vector<std::uint32_t>&
     if (order.memory != launch::MemoryPolicy::kNone)
         if (const int code = choose_memory(order.memory, order.nodes); code != 0)
             say(words, {ShimStage::kAffinity, code, false});
-    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    reset_signals();
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -1,0 +1,99 @@
+"""How a run ends: by which signal, and what is left."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from conftest import alive
+
+HERE = ["--standalone", "--nproc-per-node", "2"]
+# What a program before us ignores stays ignored, and a test may be started in the background of a shell.
+PLAIN = ["env", "--default-signal=INT,HUP,USR1"]
+
+WAITS = """
+    import json, os, signal, sys, time
+    def tell(what):
+        fd = os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(fd, (json.dumps({"what": what, "rank": int(os.environ["RANK"]), "pid": os.getpid()}) + "\\n").encode())
+        os.close(fd)
+    signal.signal(signal.SIGUSR1, lambda *_: (tell("SIGUSR1"), sys.exit(0)))
+    try:
+        tell("started")
+        time.sleep(1000)
+    except KeyboardInterrupt:
+        tell("KeyboardInterrupt")
+"""
+
+
+def both(job, what):
+    return job.until(lambda: len(job.lines(what)) == 2 and job.lines(what))
+
+
+@pytest.mark.parametrize("sent, flags, heard", [(signal.SIGINT, [], "KeyboardInterrupt"),
+                                                (signal.SIGUSR1, ["--signals-to-handle", "SIGTERM,SIGUSR1"], "SIGUSR1")],
+                         ids=["SIGINT", "SIGUSR1"])
+def test_workers_get_the_signal_that_came(job, sent, flags, heard):
+    agent = job.call(*HERE, *flags, job.write("waits.py", WAITS), within=PLAIN)
+    both(job, "started")
+    agent.send(sent)
+    assert agent.wait() == 128 + sent, agent.text
+    assert len(job.lines(heard)) == 2, job.said.read_text()
+    assert list(job.scratch.iterdir()) == []
+
+
+def test_what_nohup_ignores_stays_ignored(job):
+    agent = job.call(*HERE, job.write("waits.py", WAITS), within=["env", "--ignore-signal=HUP"])
+    pids = [line["pid"] for line in both(job, "started")]
+    agent.send(signal.SIGHUP)
+    for pid in pids:
+        os.kill(pid, signal.SIGHUP)
+    agent.send(signal.SIGTERM)
+    assert agent.wait() == 128 + signal.SIGTERM, agent.text
+
+
+STUBBORN = """
+    import json, os, signal, time
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
+    fd = os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(fd, (json.dumps({"what": "started", "rank": int(os.environ["RANK"]), "pid": os.getpid()}) + "\\n").encode())
+    time.sleep(1000)
+"""
+
+
+def test_the_second_ctrl_c_says_what_is_waited_for_and_the_third_kills(job):
+    agent = job.call(*HERE, "--stop-grace", 600, job.write("stubborn.py", STUBBORN), within=PLAIN)
+    pids = [line["pid"] for line in both(job, "started")]
+    agent.send(signal.SIGINT)
+    # Two that come together are one.
+    job.until(lambda: "workers stop" in agent.text)
+    agent.send(signal.SIGINT)
+    job.until(lambda: "waiting for workers to end; SIGINT for the third time kills them" in agent.text)
+    assert all(f"(pid {pid})" in agent.text for pid in pids), agent.text
+    assert all(map(alive, pids))
+    agent.send(signal.SIGINT)
+    assert agent.wait() == 128 + signal.SIGINT
+    assert not any(map(alive, pids))
+
+
+def test_a_kill_after_the_grace_is_said(job):
+    agent = job.call(*HERE, "--stop-grace", "0.2", job.write("stubborn.py", STUBBORN), within=PLAIN)
+    both(job, "started")
+    agent.send(signal.SIGTERM)
+    assert agent.wait() == 128 + signal.SIGTERM
+    assert agent.text.count("a worker has not ended in time: SIGKILL is sent to it") == 2, agent.text
+
+
+def test_what_a_rank_left_behind_may_finish(job):
+    script = job.write("uploads.py", """
+        import os, subprocess
+        if os.environ["RANK"] == "0":
+            subprocess.Popen(["sh", "-c", "while [ ! -e go ]; do sleep 0.01; done; echo all > uploaded"], start_new_session=True)
+    """)
+    agent = job.call(*HERE, script)
+    job.until(lambda: "what a worker left behind may finish before the node ends" in agent.text)
+    (job.place / "go").touch()
+    assert agent.wait() == 0, agent.text
+    assert (job.place / "uploaded").read_text() == "all\n"
