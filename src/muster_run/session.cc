@@ -32,14 +32,15 @@ constexpr int kRefused = 2;
 /// order.
 class Session {
   public:
-    Session(asio::io_context& context, launch::LaunchPlan plan, launch::Variables variables)
+    Session(asio::io_context& context, launch::LaunchPlan plan, launch::Variables variables,
+            int input)
         : executor_(context.get_executor()),
           plan_(std::move(plan)),
           rng_(Rng::from_system()),
           tasks_(executor_),
           names_(executor_),
           signals_(executor_),
-          node_(executor_, clock_, plan_, without_token(variables)),
+          node_(executor_, clock_, plan_, without_token(variables), input),
           variables_(std::move(variables)) {}
 
     /// An error: nothing was started, or nothing can be.
@@ -186,8 +187,10 @@ Task<int> run_and_stop(Session& session, launch::LaunchCommand command) {
 
 int run_session(launch::LaunchPlan plan, launch::Variables variables) {
     const launch::LaunchCommand command = plan.called;
+    // First: what is opened next gets the descriptor, if it is free.
+    const int input = input_here();
     asio::io_context context(1);
-    Session session(context, std::move(plan), std::move(variables));
+    Session session(context, std::move(plan), std::move(variables), input);
     return run_to_end(context, run_and_stop(session, command));
 }
 

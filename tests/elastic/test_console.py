@@ -1,4 +1,4 @@
-"""What workers write: nothing is lost on the way to a slow reader."""
+"""What workers write and read: nothing is lost on the way to a slow reader, and rank 0 has our input."""
 
 import os
 import subprocess
@@ -9,12 +9,14 @@ from conftest import LIMIT_S, MUSTER_RUN
 
 HERE = ["--standalone", "--nproc-per-node", "2"]
 LINES = 8000
+# On Python 3.11 torchrun of torch 1.13 fails without files, and with those of stderr.
+PEER = ["python3", "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1"]
 
 
-def begin(job, *words):
+def begin(job, *words, program=(MUSTER_RUN,), **streams):
     with open(job.place / "errors.txt", "wb") as errors:
-        return subprocess.Popen([MUSTER_RUN, *map(str, words)], stdout=subprocess.PIPE, stderr=errors, cwd=job.place,
-                                env={**os.environ, "TMPDIR": str(job.scratch)}, stdin=subprocess.DEVNULL)
+        return subprocess.Popen([*program, *map(str, words)], stdout=subprocess.PIPE, stderr=errors, cwd=job.place,
+                                env={**os.environ, "TMPDIR": str(job.scratch)}, **{"stdin": subprocess.DEVNULL, **streams})
 
 
 def errors(job):
@@ -65,3 +67,39 @@ def test_a_progress_bar_moves(job):
     (job.place / "seen").touch()
     assert run.stdout.read() == b"[default0]:100%\n"
     assert run.wait(LIMIT_S) == 0, errors(job)
+
+
+@pytest.mark.parametrize("program", [(MUSTER_RUN, *HERE), PEER], ids=["ours", "torchrun"])
+def test_rank_0_reads_our_input(job, program):
+    script = job.write("ask.py", """
+        import os, sys
+        if os.environ["RANK"] == "0":
+            print("heard", input(), sys.stdin.read().split(), flush=True)
+    """)
+    run = begin(job, script, program=program, stdin=subprocess.PIPE)
+    out, _ = run.communicate(b"one\ntwo three\n", timeout=LIMIT_S)
+    assert run.returncode == 0, errors(job)
+    assert out.decode().splitlines()[-1].removeprefix("[default0]:") == "heard one ['two', 'three']"
+
+
+def test_other_ranks_have_no_input(job):
+    script = job.write("ask.py", """
+        import os, sys
+        if os.environ["RANK"] == "1":
+            print("heard", repr(sys.stdin.read()), flush=True)
+    """)
+    run = begin(job, *HERE, script, stdin=subprocess.PIPE)
+    out, _ = run.communicate(b"one\n", timeout=LIMIT_S)
+    assert (run.returncode, out) == (0, b"heard ''\n"), errors(job)
+
+
+def test_a_breakpoint_can_be_used(job):
+    script = job.write("stops.py", """
+        answer = 6 * 7
+        breakpoint()
+        print("after", flush=True)
+    """)
+    run = begin(job, "--standalone", script, stdin=subprocess.PIPE)
+    out, _ = run.communicate(b"p answer\nc\n", timeout=LIMIT_S)
+    assert run.returncode == 0, errors(job)
+    assert "(Pdb) 42" in out.decode() and out.decode().endswith("after\n"), out

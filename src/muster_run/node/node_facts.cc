@@ -1,6 +1,7 @@
 #include "muster_run/node/node_facts.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -108,6 +109,13 @@ launch::FileFacts facts_of(const launch::FileToCheck& file, const launch::Variab
     facts.readable = access(path.c_str(), R_OK) == 0;
     facts.executable = can_be_executed(path);
     return facts;
+}
+
+int input_here() {
+    if (::fcntl(STDIN_FILENO, F_GETFD) < 0) return -1;
+    const pid_t in_front = ::tcgetpgrp(STDIN_FILENO);
+    // Workers are in sessions of their own, so that no terminal would stop them.
+    return in_front < 0 || in_front == ::getpgrp() ? STDIN_FILENO : -1;
 }
 
 launch::NodeNames names_here() {

@@ -25,6 +25,10 @@ std::string python_here(const launch::Variables& variables);
 
 launch::FileFacts facts_of(const launch::FileToCheck& file, const launch::Variables& variables);
 
+/// The descriptor of this program's standard input, if a worker may read it; otherwise -1: it is
+/// closed, or a terminal at which another program is in front.
+int input_here();
+
 /// Its host names, and the addresses of all its interfaces.
 launch::NodeNames names_here();
 

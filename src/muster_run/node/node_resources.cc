@@ -58,8 +58,12 @@ bool is_of_this_machine(const launch::LaunchPlan& plan) {
 }  // namespace
 
 NodeResources::NodeResources(const asio::any_io_executor& executor, Clock& clock,
-                             const launch::LaunchPlan& plan, launch::Variables variables)
-    : executor_(executor), clock_(clock), plan_(plan), variables_(std::move(variables)) {}
+                             const launch::LaunchPlan& plan, launch::Variables variables, int input)
+    : executor_(executor),
+      clock_(clock),
+      plan_(plan),
+      variables_(std::move(variables)),
+      input_(input) {}
 
 Task<Result<void>> NodeResources::open(launch::NodeNames node) {
     CO_TRY_VOID(co_await open_workers());
@@ -93,6 +97,7 @@ Task<Result<void>> NodeResources::open_workers() {
                           .run_level = plan_.called != launch::LaunchCommand::kDlroverRun,
                           .placement = plan_.placement,
                           .orphan_grace = plan_.times.adopt_grace,
+                          .input = input_,
                           .spares = std::move(spares)}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     co_return Result<void>();

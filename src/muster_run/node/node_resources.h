@@ -29,9 +29,9 @@ namespace muster::run {
 /// Owns all of it. stop(), then destroy; also after an open() that failed. Thread: the loop.
 class NodeResources {
   public:
-    /// Clock and plan outlive this.
+    /// Clock and plan outlive this. `input`: the standard input for local rank 0; -1: none.
     NodeResources(const asio::any_io_executor& executor, Clock& clock,
-                  const launch::LaunchPlan& plan, launch::Variables variables);
+                  const launch::LaunchPlan& plan, launch::Variables variables, int input);
 
     /// Once, before anything else. `node` is this one. Takes over the workers of an agent that was
     /// killed. An error names the flag, file or port that it is about.
@@ -67,6 +67,7 @@ class NodeResources {
     Clock& clock_;
     const launch::LaunchPlan& plan_;
     launch::Variables variables_;
+    int input_;
     std::filesystem::path job_dir_;
     std::optional<Hook> hook_;
     std::optional<WarmFiles> warm_;

@@ -50,6 +50,7 @@ struct LocalWorkers::State {
           starter(executor, clock,
                   {.directory = directory,
                    .shim_program = program.get(),
+                   .input = options.input,
                    .parent_group = parent_group,
                    .orphan_grace_ms = orphan_grace_ms(),
                    .placement = options.placement},
@@ -88,6 +89,7 @@ SpareSurroundings LocalWorkers::State::around_spares() {
     return {.directory = directory.path(),
             .directory_fd = directory.fd(),
             .shim_program = program.get(),
+            .input = options.input,
             .parent_group = parent_group,
             .orphan_grace_ms = orphan_grace_ms(),
             .inherited =

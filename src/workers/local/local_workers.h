@@ -23,6 +23,8 @@ struct LocalWorkersOptions {
     launch::PlacementWish placement = {};
     /// How long workers run without an agent. A new agent takes them over meanwhile.
     Duration orphan_grace = std::chrono::seconds(1);
+    /// The standard input of local rank 0, which its owner keeps open; -1: it has none.
+    int input = -1;
     /// nullopt: no warm spares.
     std::optional<SpareOptions> spares = {};
 };
@@ -30,7 +32,7 @@ struct LocalWorkersOptions {
 /// Runs the workers of this node as processes of this machine, each under its own shim
 /// (docs/design/elastic.md, "Workers").
 ///
-/// A worker has its own session and process group, and /dev/null as input. It
+/// A worker has its own session and process group, and /dev/null as input, but for local rank 0. It
 /// owns every process that it starts, however that tries to escape: all of them are killed at once
 /// when the worker fails or is stopped. If it ends well, what it leaves may run until it finishes or
 /// the grace of stop() is over. Its environment has

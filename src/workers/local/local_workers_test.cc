@@ -156,6 +156,16 @@ TEST_F(LocalWorkersTest, WhatIsIgnoredAtTheStartStaysIgnored) {
     EXPECT_EQ(world.next_end().exit_code, 0);
 }
 
+TEST_F(LocalWorkersTest, TheInputGoesToLocalRank0) {
+    std::ofstream(world.root() / "input") << "one\ntwo\n";
+    const UniqueFd input(::open((world.root() / "input").c_str(), O_RDONLY | O_CLOEXEC));
+    world.options().input = input.get();
+    world.must_start({world.shell(0, "read word; echo $word > $ROOT/said0"),
+                      world.shell(1, "read word; echo none:$word > $ROOT/said1")});
+    EXPECT_EQ(world.line_of("said0"), "one");
+    EXPECT_EQ(world.line_of("said1"), "none:");
+}
+
 // Each process forks another and ends: killing the processes that were just seen kills nothing.
 TEST_F(LocalWorkersTest, ARelayOfForksEnds) {
     world.must_start({world.python(0,

@@ -111,8 +111,10 @@ Result<void> WorkerSetStarter::start_cold(std::size_t which) {
     TRY(const ShimOrder order, order_for(which));
     const WorkerRecord& record = record_of(starts_[which]);
     TRY(ProgressFile counted, ProgressFile::create(record.progress));
-    TRY(StartedShim shim,
-        start_shim(around_.shim_program, around_.directory.fd(), order, "muster-shim"));
+    TRY(StartedShim shim, start_shim({.program = around_.shim_program,
+                                      .directory = around_.directory.fd(),
+                                      .input = record.local_rank == 0 ? around_.input : -1},
+                                     order));
     set_.add(record, std::move(counted), std::move(shim.control), shim.pid);
     return {};
 }

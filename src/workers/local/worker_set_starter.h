@@ -19,6 +19,7 @@ namespace muster::workers {
 struct WorkerSurroundings {
     const JobDirectory& directory;
     int shim_program = -1;
+    int input = -1;                 ///< standard input of local rank 0; -1: none
     std::string parent_group = {};  ///< parent of the workers' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
     launch::PlacementWish placement = {};

@@ -57,7 +57,8 @@ std::string encode(const ShimOrder& order);
 /// nullopt if the bytes are not an order.
 std::optional<ShimOrder> decode_order(std::string_view bytes);
 
-/// The descriptors that a shim starts with, besides the agent's own stdout and stderr.
+/// The descriptors that a shim starts with, besides the agent's own stdout and stderr, and the input
+/// of its worker as stdin.
 inline constexpr int kShimControlFd = 3;   ///< one end of a SOCK_SEQPACKET pair
 inline constexpr int kShimListenerFd = 4;  ///< bound in the job's directory
 inline constexpr int kShimOrderFd = 5;     ///< a file with the order

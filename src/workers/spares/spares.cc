@@ -267,8 +267,11 @@ Result<std::unique_ptr<Spare>> Spares::make(const SpareRecipe& recipe) {
     order.orphan_grace_ms = around_.orphan_grace_ms;
     order.spare = true;
     TRY(auto ends, make_stream_pair());
-    TRY(StartedShim shim, start_shim(around_.shim_program, around_.directory_fd, order,
-                                     "muster-shim", ends.second.get()));
+    TRY(StartedShim shim, start_shim({.program = around_.shim_program,
+                                      .directory = around_.directory_fd,
+                                      .input = recipe.local_rank == 0 ? around_.input : -1,
+                                      .spare = ends.second.get()},
+                                     order));
     auto spare =
         std::make_unique<Spare>(executor_, clock_, recipe, std::move(record), std::move(progress),
                                 std::move(shim), std::move(ends.first), changed_, around_.killed);

@@ -36,6 +36,7 @@ struct SpareSurroundings {
     std::filesystem::path directory = {};  ///< the job's directory,
     int directory_fd = -1;                 ///< and its open descriptor
     int shim_program = -1;
+    int input = -1;                 ///< standard input of local rank 0; -1: none
     std::string parent_group = {};  ///< parent of the spares' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
     /// Whether stdout and stderr of a local rank are the agent's own.

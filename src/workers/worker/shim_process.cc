@@ -65,7 +65,7 @@ Result<UniqueFd> write_order(const ShimOrder& order) {
 }
 
 struct ShimFds {
-    int program, null, control, listener, order, spare;
+    int program, input, control, listener, order, spare;
 };
 
 /// Becomes the shim in a new child; returns the negative errno on failure. vfork: copies nothing
@@ -77,7 +77,7 @@ struct ShimFds {
     const pid_t child = ::vfork();
     if (child < 0) return -errno;
     if (child == 0) {
-        if (::dup2(fds.null, STDIN_FILENO) >= 0 && ::dup2(fds.control, kShimControlFd) >= 0 &&
+        if (::dup2(fds.input, STDIN_FILENO) >= 0 && ::dup2(fds.control, kShimControlFd) >= 0 &&
             ::dup2(fds.listener, kShimListenerFd) >= 0 && ::dup2(fds.order, kShimOrderFd) >= 0 &&
             (fds.spare < 0 || ::dup2(fds.spare, kSpareControlFd) >= 0))
             ::syscall(SYS_execveat, fds.program, "", argv.data(), environment.data(),
@@ -92,8 +92,8 @@ struct ShimFds {
     return child;
 }
 
-Result<UniqueFd> out_of_the_way(const UniqueFd& fd) {
-    UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
+Result<UniqueFd> out_of_the_way(int fd) {
+    UniqueFd moved(::fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay));
     if (!moved) return system_error("duplicating a descriptor", errno);
     return moved;
 }
@@ -105,26 +105,27 @@ Result<UniqueFd> open_shim_program() {
                                         "a worker's shim");
 }
 
-Result<StartedShim> start_shim(int program, int directory, const ShimOrder& order,
-                               const std::string& name, int spare) {
-    TRY(UniqueFd listener, listen_at(directory, order.socket));
+Result<StartedShim> start_shim(const ShimDescriptors& given, const ShimOrder& order) {
+    TRY(UniqueFd listener, listen_at(given.directory, order.socket));
     TRY(UniqueFd bytes, write_order(order));
     TRY(auto ends, process::make_message_pair());
-    UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!null) return system_error("opening /dev/null", errno);
-    TRY(null, out_of_the_way(null));
-    TRY(const UniqueFd control, out_of_the_way(ends.second));
-    TRY(const UniqueFd listening, out_of_the_way(listener));
-    TRY(const UniqueFd ordered, out_of_the_way(bytes));
-    UniqueFd told;
-    if (spare >= 0) {
-        told.reset(::fcntl(spare, F_DUPFD_CLOEXEC, kOutOfTheWay));
-        if (!told) return system_error("duplicating a descriptor", errno);
+    UniqueFd null;
+    if (given.input < 0) {
+        null.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        if (!null) return system_error("opening /dev/null", errno);
     }
-    const UniqueFd image(::fcntl(program, F_DUPFD_CLOEXEC, kOutOfTheWay));
-    if (!image) return system_error("duplicating a descriptor", errno);
-    const pid_t pid = spawn(
-        {image.get(), null.get(), control.get(), listening.get(), ordered.get(), told.get()}, name);
+    TRY(const UniqueFd input, out_of_the_way(null ? null.get() : given.input));
+    TRY(const UniqueFd control, out_of_the_way(ends.second.get()));
+    TRY(const UniqueFd listening, out_of_the_way(listener.get()));
+    TRY(const UniqueFd ordered, out_of_the_way(bytes.get()));
+    UniqueFd told;
+    if (given.spare >= 0) {
+        TRY(told, out_of_the_way(given.spare));
+    }
+    TRY(const UniqueFd image, out_of_the_way(given.program));
+    const pid_t pid =
+        spawn({image.get(), input.get(), control.get(), listening.get(), ordered.get(), told.get()},
+              "muster-shim");
     if (pid < 0) return system_error("starting a worker's shim", static_cast<int>(-pid));
     return StartedShim{.pid = pid, .control = std::move(ends.first)};
 }

@@ -23,11 +23,16 @@ struct StartedShim {
     UniqueFd control;
 };
 
-/// Starts a shim; its first report says whether the worker started. `directory` is the open
-/// directory of the job. `spare` is the socket over which a spare gets its messages; -1 for a
-/// worker.
-Result<StartedShim> start_shim(int program, int directory, const ShimOrder& order,
-                               const std::string& name, int spare = -1);
+/// The caller's own descriptors, from which a shim gets what it needs.
+struct ShimDescriptors {
+    int program = -1;    ///< as open_shim_program() returned it
+    int directory = -1;  ///< the job's
+    int input = -1;      ///< the worker's standard input; -1: /dev/null
+    int spare = -1;      ///< the socket over which a spare gets its messages; -1 for a worker
+};
+
+/// Starts a shim; its first report says whether the worker started.
+Result<StartedShim> start_shim(const ShimDescriptors& given, const ShimOrder& order);
 
 /// Connects to a shim that an earlier agent started. kUnavailable: it is gone.
 Result<UniqueFd> find_shim(int directory, const std::string& socket);

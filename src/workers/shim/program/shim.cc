@@ -53,6 +53,14 @@ int milliseconds(std::int64_t ns) {
     return static_cast<int>(std::clamp<std::int64_t>((ns + 999'999) / 1'000'000, 0, 1'000'000));
 }
 
+/// The shim keeps no hold of what its worker reads.
+void let_go_of_input() {
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null < 0) return;
+    ::dup2(null, STDIN_FILENO);
+    if (null != STDIN_FILENO) ::close(null);
+}
+
 class Shim {
   public:
     explicit Shim(ShimOrder order)
@@ -94,6 +102,7 @@ class Shim {
         if (out >= 0) ::close(out);
         if (error >= 0) ::close(error);
         if (order_.spare) ::close(kSpareControlFd);
+        let_go_of_input();
         if (started.pid < 0) {
             ShimReport report;
             report.kind = ShimReport::Kind::kFailed;

@@ -89,10 +89,8 @@ void reset_signals() {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    // The three descriptors are above those that they replace.
-    if (::dup2(input, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
-        ::dup2(error, STDERR_FILENO) < 0)
+    // The descriptors are above those that they replace. The input is the shim's own.
+    if (::dup2(out, STDOUT_FILENO) < 0 || ::dup2(error, STDERR_FILENO) < 0)
         fail(ShimStage::kPipe, errno);
     if (order.spare && ::dup2(kSpareControlFd, kShimControlFd) < 0) fail(ShimStage::kPipe, errno);
     const std::vector<char*> arguments = pointers(order.arguments);
