@@ -97,3 +97,11 @@ def test_what_a_rank_left_behind_may_finish(job):
     (job.place / "go").touch()
     assert agent.wait() == 0, agent.text
     assert (job.place / "uploaded").read_text() == "all\n"
+
+
+def test_a_killed_agent_leaves_no_directory(job):
+    agent = job.call(*HERE, job.write("waits.py", WAITS), within=PLAIN)
+    both(job, "started")
+    agent.process.kill()
+    agent.process.wait()
+    job.until(lambda: list(job.scratch.iterdir()) == [], seconds=20)

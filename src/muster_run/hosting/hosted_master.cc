@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "master/file_records.h"
 #include "master/master_probe.h"
+#include "muster_run/node/node_resources.h"
 
 namespace muster::run {
 namespace {
@@ -85,7 +86,7 @@ struct HostedMaster::Life {
 };
 
 RecordPlace record_in(const std::filesystem::path& job_dir) {
-    const std::filesystem::path record = job_dir / "master.record";
+    const std::filesystem::path record = job_dir / kMasterRecord;
     return {
         .open = [record](std::uint64_t first, std::shared_ptr<const job_protocol::JobRecord> known)
             -> std::unique_ptr<master::Records> {

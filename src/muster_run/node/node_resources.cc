@@ -91,14 +91,17 @@ Task<Result<void>> NodeResources::open_workers() {
         CO_TRY(warm_, WarmFiles::write(job_dir_, variables_, head));
         spares = warm_->options(*plan_.warm);
     }
-    CO_TRY(workers_, co_await workers::LocalWorkers::open(
-                         executor_, clock_, std::move(directory),
-                         {.logs = std::move(logs),
-                          .run_level = plan_.called != launch::LaunchCommand::kDlroverRun,
-                          .placement = plan_.placement,
-                          .orphan_grace = plan_.times.adopt_grace,
-                          .input = input_,
-                          .spares = std::move(spares)}));
+    CO_TRY(workers_,
+           co_await workers::LocalWorkers::open(
+               executor_, clock_, std::move(directory),
+               {.logs = std::move(logs),
+                .run_level = plan_.called != launch::LaunchCommand::kDlroverRun,
+                .placement = plan_.placement,
+                .orphan_grace = plan_.times.adopt_grace,
+                .keep =
+                    plan_.rendezvous.where == launch::Rendezvous::Where::kHere ? "" : kMasterRecord,
+                .input = input_,
+                .spares = std::move(spares)}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     co_return Result<void>();
 }

@@ -23,6 +23,9 @@
 
 namespace muster::run {
 
+/// The record of a master that this node hosts, in the job's directory.
+inline constexpr const char* kMasterRecord = "master.record";
+
 /// What an agent works with on this node, and nothing of other nodes: the job's directory and what
 /// is written into it, the workers, their store, and the node check.
 ///

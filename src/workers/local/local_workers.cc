@@ -53,6 +53,7 @@ struct LocalWorkers::State {
                    .input = options.input,
                    .parent_group = parent_group,
                    .orphan_grace_ms = orphan_grace_ms(),
+                   .keep = options.keep,
                    .placement = options.placement},
                   set, logs) {}
 
@@ -92,6 +93,7 @@ SpareSurroundings LocalWorkers::State::around_spares() {
             .input = options.input,
             .parent_group = parent_group,
             .orphan_grace_ms = orphan_grace_ms(),
+            .keep = options.keep,
             .inherited =
                 [this](int local_rank) {
                     const RankLogPlan plan = logs.plan().of(local_rank);

@@ -23,6 +23,9 @@ struct LocalWorkersOptions {
     launch::PlacementWish placement = {};
     /// How long workers run without an agent. A new agent takes them over meanwhile.
     Duration orphan_grace = std::chrono::seconds(1);
+    /// If the agent was killed, its workers' end removes all of the job's directory but the files
+    /// whose names begin so; empty: all of it.
+    std::string keep = {};
     /// The standard input of local rank 0, which its owner keeps open; -1: it has none.
     int input = -1;
     /// nullopt: no warm spares.

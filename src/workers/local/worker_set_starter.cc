@@ -99,6 +99,7 @@ Result<ShimOrder> WorkerSetStarter::order_for(std::size_t which) {
     order.files = {fs::path(record.progress).filename(),
                    fmt::format("error-{}.json", start.wanted.local_rank)};
     order.record = kWorkerSetStateName;
+    order.keep = around_.keep;
     order.group = record.group;
     order.cpus = start.placement.cpus;
     order.memory = start.placement.memory;

@@ -22,6 +22,7 @@ struct WorkerSurroundings {
     int input = -1;                 ///< standard input of local rank 0; -1: none
     std::string parent_group = {};  ///< parent of the workers' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
+    std::string keep = {};  ///< as in ShimOrder
     launch::PlacementWish placement = {};
 };
 

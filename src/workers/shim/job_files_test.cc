@@ -77,5 +77,25 @@ TEST(JobFiles, OfShimsThatEndTogetherOneIsTheLast) {
     fs::remove_all(root);
 }
 
+TEST(JobFiles, WithTheLastWorkerGoesWhatItsAgentLeft) {
+    std::string root = (fs::temp_directory_path() / "muster-files-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(root.data()), nullptr);
+    const fs::path directory = fs::path(root) / "job";
+    for (const std::string keep : {"", "master.record"}) {
+        fs::create_directories(directory / "hook" / "__pycache__");
+        for (const char* name : {"record", "0.sock", "store.port", "master.record",
+                                 "master.record.new", "hook/a.py", "hook/__pycache__/a.pyc"})
+            std::ofstream(directory / name).flush();
+        remove_job_files({.directory = directory.string(),
+                          .socket = "0.sock",
+                          .record = "record",
+                          .keep = keep});
+        EXPECT_EQ(fs::exists(directory / "hook"), false);
+        EXPECT_EQ(fs::exists(directory / "master.record"), !keep.empty());
+        EXPECT_EQ(fs::exists(directory), !keep.empty());
+    }
+    fs::remove_all(root);
+}
+
 }  // namespace
 }  // namespace muster::workers

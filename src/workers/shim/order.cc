@@ -105,6 +105,7 @@ std::string encode(const ShimOrder& order) {
     writer.add(order.socket);
     writer.add(order.files);
     writer.add(order.record);
+    writer.add(order.keep);
     writer.add(order.group);
     writer.add(order.cpus);
     writer.add(static_cast<std::uint64_t>(order.memory));
@@ -129,6 +130,7 @@ std::optional<ShimOrder> decode_order(std::string_view bytes) {
     order.socket = reader.text();
     reader.items(order.files);
     order.record = reader.text();
+    order.keep = reader.text();
     order.group = reader.text();
     reader.items(order.cpus);
     const std::uint64_t memory = reader.number();

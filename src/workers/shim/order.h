@@ -41,6 +41,7 @@ struct ShimOrder {
     std::string socket = {};  ///< the socket's name in that directory, where a new agent finds it
     std::vector<std::string> files = {};  ///< other files of this worker in that directory
     std::string record = {};  ///< the record of the set in that directory; the last shim removes it
+    std::string keep = {};    ///< with all others, but for those whose name begins so; empty: none
     std::string group = {};   ///< cgroup of version 2 to create for the worker; empty: none
     std::vector<std::uint32_t> cpus = {};  ///< CPUs it may run on; empty: all
     launch::MemoryPolicy memory = launch::MemoryPolicy::kNone;

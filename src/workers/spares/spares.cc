@@ -260,6 +260,7 @@ Result<std::unique_ptr<Spare>> Spares::make(const SpareRecipe& recipe) {
     order.socket = record.socket;
     order.files = {name + ".progress"};
     order.record = kWorkerSetStateName;
+    order.keep = around_.keep;
     order.group = record.group;
     order.cpus = recipe.placement.cpus;
     order.memory = recipe.placement.memory;

@@ -39,6 +39,7 @@ struct SpareSurroundings {
     int input = -1;                 ///< standard input of local rank 0; -1: none
     std::string parent_group = {};  ///< parent of the spares' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
+    std::string keep = {};  ///< as in ShimOrder
     /// Whether stdout and stderr of a local rank are the agent's own.
     std::function<std::pair<bool, bool>(int local_rank)> inherited;
     /// Called with the signal that killed a spare.

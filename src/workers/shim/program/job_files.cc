@@ -15,6 +15,28 @@ namespace {
 
 constexpr std::string_view kSocketEnding = ".sock";
 
+/// Deeper than any folder that an agent makes there.
+constexpr int kDeepest = 8;
+
+/// Empties a directory, but for entries whose name begins with `keep`.
+void remove_entries(int directory, std::string_view keep, int depth) {
+    DIR* const entries = ::fdopendir(::dup(directory));
+    if (entries == nullptr) return;
+    ::rewinddir(entries);
+    while (const dirent* entry = ::readdir(entries)) {
+        const std::string_view name(entry->d_name);
+        if (name == "." || name == ".." || (!keep.empty() && name.starts_with(keep))) continue;
+        if (::unlinkat(directory, entry->d_name, 0) == 0 || depth == kDeepest) continue;
+        const int folder =
+            ::openat(directory, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (folder < 0) continue;
+        remove_entries(folder, {}, depth + 1);
+        ::close(folder);
+        ::unlinkat(directory, entry->d_name, AT_REMOVEDIR);
+    }
+    ::closedir(entries);
+}
+
 bool has_sockets(int directory) {
     DIR* const entries = ::fdopendir(::dup(directory));
     if (entries == nullptr) return false;
@@ -58,7 +80,7 @@ void remove_job_files(const ShimOrder& order) {
     if (record >= 0) {
         ::flock(record, LOCK_EX);  // among shims, for this moment only
         if (::flock(directory, LOCK_EX | LOCK_NB) == 0 && !has_sockets(directory)) {
-            ::unlinkat(directory, order.record.c_str(), 0);
+            remove_entries(directory, order.keep, 0);
             ::rmdir(order.directory.c_str());
         }
     }

@@ -11,8 +11,9 @@ int make_group(const ShimOrder& order);
 void kill_group(int group);
 void remove_group(const ShimOrder& order, int group);
 
-/// Removes this worker's files from the job's directory, and the whole directory with the last
-/// worker. For a shim that ends without an agent: if an agent holds the directory, leaves it alone.
+/// Removes this worker's files from the job's directory, and with the last worker what its agent left
+/// there, and the directory. For a shim that ends without an agent: if an agent holds the directory,
+/// leaves it alone.
 void remove_job_files(const ShimOrder& order);
 
 }  // namespace muster::workers
