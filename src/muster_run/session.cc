@@ -78,10 +78,12 @@ Task<Result<FinalReport>> Session::run() {
             plan_.rendezvous.where == launch::Rendezvous::Where::kHere;
     // Other nodes continue, or want to hear how it ended.
     if (end.kind != Kind::kLeft && end.kind != Kind::kGaveUp) co_await master_->join();
+    std::vector<workers::Failure> failures;
+    if (end.kind == Kind::kFailed) failures = node_.keep_failures();
     co_return final_report(plan_, {.end = end,
                                    .signal = signals_.first(),
                                    .address = address_.text,
-                                   .failures = node_.failures()});
+                                   .failures = std::move(failures)});
 }
 
 SignalAnswers Session::signal_answers() {

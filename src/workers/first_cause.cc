@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -14,18 +16,43 @@ namespace {
 
 bool failed(const WorkerEnd& end) { return end.exit_code != 0; }
 
+bool is_from_outside(int signal) {
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
 /// The lower, the more likely the cause.
 int suspicion(const WorkerEnd& end) {
     if (end.out_of_memory) return 0;
-    const bool from_outside = end.signal == SIGTERM || end.signal == SIGKILL ||
-                              end.signal == SIGINT || end.signal == SIGHUP;
+    const bool from_outside = end.signal == SIGKILL || is_from_outside(end.signal);
     if (!end.exit_code && !from_outside && end.signal != SIGABRT) return 1;
     if (!end.error.empty()) return 2;
     // A library that loses its peers aborts.
     return from_outside ? 4 : 3;
 }
 
-auto order(const WorkerEnd& end) { return std::tuple(end.when, suspicion(end), end.rank); }
+/// What libraries say when it is another worker that has gone.
+constexpr std::string_view kLostPeer[] = {"Connection reset by peer",
+                                          "Connection closed by peer",
+                                          "Connection refused",
+                                          "Connection was likely closed",
+                                          "Broken pipe",
+                                          "ncclRemoteError",
+                                          "DistNetworkError",
+                                          "recvValue failed",
+                                          "Timed out waiting"};
+
+/// Whether the end of another worker may well have caused this one.
+bool may_follow(const WorkerEnd& end) {
+    if (!end.exit_code && end.signal != SIGABRT && !is_from_outside(end.signal)) return false;
+    const auto is_said = [&end](std::string_view text) {
+        return end.error.find(text) != std::string::npos;
+    };
+    return end.error.empty() || std::ranges::any_of(kLostPeer, is_said);
+}
+
+auto order(const WorkerEnd& end) {
+    return std::tuple(may_follow(end), end.when, suspicion(end), end.rank);
+}
 
 std::string signal_name(int signal) {
     const char* const name = ::sigabbrev_np(signal);
@@ -86,11 +113,11 @@ std::string failure_report(const std::string& what, const std::string& host,
     const auto cause = first_cause(ends);
     if (!cause) return {};
     std::string text =
-        fmt::format("{} failed. The first failure:\n{}", what, section(failures[*cause], host));
+        fmt::format("{} failed. The cause:\n{}", what, section(failures[*cause], host));
     bool more = false;
     for (std::size_t i = 0; i < failures.size(); ++i) {
         if (i == *cause || !failed(failures[i].end)) continue;
-        if (!more) text += "Later failures, probably caused by it:\n";
+        if (!more) text += "Other failures, probably caused by it:\n";
         more = true;
         text += section(failures[i], host);
     }

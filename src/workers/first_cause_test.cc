@@ -46,6 +46,16 @@ TEST(FirstCause, IsTheEarliestAndThenTheLikeliest) {
         {"an error before a code", {exited(0, 1, 5), exited(1, 1, 5, "E")}, 1},
         {"a code before a kill", {killed(0, SIGTERM, 5), exited(1, 1, 5)}, 1},
         {"an abort is what losing peers makes", {killed(0, SIGABRT, 5), exited(1, 1, 5, "E")}, 1},
+        {"an error before an earlier code", {exited(0, 1, 4), exited(1, 1, 5, "E")}, 1},
+        {"an error before an earlier abort", {killed(0, SIGABRT, 4), exited(1, 1, 5, "E")}, 1},
+        {"an error before an earlier lost connection",
+         {exited(0, 1, 4, "RuntimeError: [..] Connection closed by peer [127.0.0.1]:4711"),
+          exited(1, 1, 5, "ValueError: no such column")},
+         1},
+        {"a fault before a later error", {killed(0, SIGSEGV, 4), exited(1, 1, 5, "E")}, 0},
+        {"only lost connections: the earlier",
+         {exited(0, 1, 5, "Broken pipe"), exited(1, 1, 4, "Connection reset by peer")},
+         1},
         {"the lower rank of equals", {exited(1, 1, 5), exited(0, 1, 5)}, 1},
     };
     for (const auto& c : cases) EXPECT_EQ(first_cause(c.ends), c.expected) << c.what;
@@ -67,7 +77,7 @@ TEST(FailureReport, TellsTheCauseBeforeItsVictims) {
     failures[1].end.steps = 17;
     failures.push_back({.end = exited(2, 0, 100)});
     EXPECT_EQ(failure_report("train.py", "node-a", failures),
-              "train.py failed. The first failure:\n"
+              "train.py failed. The cause:\n"
               "  rank 1 (local rank 1) on node-a: exit code 1\n"
               "    time       2023-11-14 22:13:20.250 UTC\n"
               "    pid        101\n"
@@ -76,7 +86,7 @@ TEST(FailureReport, TellsTheCauseBeforeItsVictims) {
               "    Traceback\n"
               "      line\n"
               "    ValueError: no such column\n"
-              "Later failures, probably caused by it:\n"
+              "Other failures, probably caused by it:\n"
               "  rank 0 (local rank 0) on node-a: SIGABRT (exit code 134)\n"
               "    time       2023-11-14 22:13:20.900 UTC\n"
               "    pid        100\n");

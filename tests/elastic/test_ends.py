@@ -1,12 +1,13 @@
-"""How a run ends: by which signal, and what is left."""
+"""How a run ends: by which signal, what is left, and which error its caller gets."""
 
 import json
 import os
+import pathlib
 import signal
 
 import pytest
 
-from conftest import alive
+from conftest import MUSTER_RUN, alive
 
 HERE = ["--standalone", "--nproc-per-node", "2"]
 # What a program before us ignores stays ignored, and a test may be started in the background of a shell.
@@ -97,6 +98,60 @@ def test_what_a_rank_left_behind_may_finish(job):
     (job.place / "go").touch()
     assert agent.wait() == 0, agent.text
     assert (job.place / "uploaded").read_text() == "all\n"
+
+
+# On Python 3.11 torchrun of torch 1.13 fails without files, and with those of stderr.
+PEER = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1"]
+RECORDED = """
+    import os
+    from torch.distributed.elastic.multiprocessing.errors import record
+    @record
+    def main():
+        if os.environ["RANK"] == "1":
+            raise ValueError("no such column: label" + "!" * 10_000)
+    main()
+"""
+
+
+@pytest.mark.parametrize("program, words", [(MUSTER_RUN, HERE), ("python3", PEER)],
+                         ids=["ours", "torchrun"])
+def test_the_caller_gets_the_first_cause(job, program, words):
+    file = job.place / "cause.json"
+    agent = job.call(*words, job.write("bad.py", RECORDED), program=program, environment={"TORCHELASTIC_ERROR_FILE": str(file)})
+    assert agent.wait() == 1
+    message = json.loads(file.read_text())["message"]
+    assert message["message"].startswith("ValueError: no such column: label"), message
+    assert message["errorCode"] == 1 and "Traceback" in message["extraInfo"]["py_callstack"], message
+
+
+def test_error_files_that_are_named_are_kept(job):
+    agent = job.call(*HERE, job.write("bad.py", RECORDED))
+    assert agent.wait() == 1
+    named, = [line.split()[-1] for line in agent.text.splitlines() if line.strip().startswith("error file")]
+    assert json.loads(pathlib.Path(named).read_text())["message"]["message"].startswith("ValueError: no such column"), agent.text
+    assert "... (4096 of 100" in agent.text, "the message is cut, and says so"
+    assert [path for path in job.scratch.iterdir() if path.name.startswith("muster-")] == []
+
+
+def test_the_error_is_the_cause_also_when_it_ended_last(job):
+    """Rank 0 ends first, with nothing to say; rank 1 has the error, and writes it down while it is being ended."""
+    script = job.write("late.py", """
+        import os, pathlib, signal, sys, time
+        def end(*_):
+            raise ValueError("no such column: label")
+        if os.environ["RANK"] == "1":
+            signal.signal(signal.SIGTERM, end)
+            pathlib.Path("ready").touch()
+            time.sleep(1000)
+        while not os.path.exists("ready"):
+            time.sleep(0.01)
+        os._exit(7)
+    """)
+    agent = job.call(*HERE, script)
+    assert agent.wait() == 1
+    cause, _, others = agent.text.partition("Other failures, probably caused by it:")
+    assert "ValueError: no such column: label" in cause and "rank 1" in cause.partition("The cause:")[2], agent.text
+    assert "rank 0 (local rank 0)" in others and "exit code 7" in others, agent.text
 
 
 def test_a_killed_agent_leaves_no_directory(job):

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text_files.h"
 #include "launch/environment.h"
+#include "muster_run/node/error_files.h"
 #include "net/port.h"
 
 namespace muster::run {
@@ -44,8 +45,7 @@ std::string identity_of(const launch::LaunchPlan& plan) {
     return identity;
 }
 
-std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Variables& variables) {
-    if (!plan.job_dir.empty()) return plan.job_dir;
+std::filesystem::path temporary_directory(const launch::Variables& variables) {
     const std::string* temporary = launch::find_variable(variables, "TMPDIR");
     return temporary == nullptr || temporary->empty() ? "/tmp" : *temporary;
 }
@@ -53,6 +53,11 @@ std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Var
 /// Its workers meet at 127.0.0.1.
 bool is_of_this_machine(const launch::LaunchPlan& plan) {
     return plan.rendezvous.where == launch::Rendezvous::Where::kHere && plan.local_addr.empty();
+}
+
+std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Variables& variables) {
+    if (!plan.job_dir.empty()) return plan.job_dir;
+    return temporary_directory(variables);
 }
 
 }  // namespace
@@ -149,6 +154,16 @@ Result<std::vector<launch::WorkerStart>> NodeResources::make_workers(
     }
     size_before_ = world.size();
     return starts;
+}
+
+std::vector<workers::Failure> NodeResources::keep_failures() const {
+    std::vector<workers::Failure> failures = remembered_->failures();
+    keep_error_files(failures, {.job_dir = job_dir_,
+                                .temporary = temporary_directory(variables_),
+                                .run_id = plan_.run_id});
+    const std::string* const file = launch::find_variable(variables_, "TORCHELASTIC_ERROR_FILE");
+    if (file != nullptr && !file->empty()) report_first_cause(failures, *file);
+    return failures;
 }
 
 Task<job_protocol::CheckResult> NodeResources::check(job_protocol::Check check) {

@@ -45,8 +45,9 @@ class NodeResources {
     const std::filesystem::path& job_dir() const { return job_dir_; }
     const NodeStore& store() const { return *store_; }
     workers::Workers& workers() { return *remembered_; }
-    /// Of the workers that ran last.
-    const std::vector<workers::Failure>& failures() const { return remembered_->failures(); }
+    /// Those of the workers that ran last. Their error files are kept beyond the job's directory, and
+    /// the first cause goes to the error file that the caller named (TORCHELASTIC_ERROR_FILE).
+    std::vector<workers::Failure> keep_failures() const;
     /// Workers that are stopped get this signal first, in place of SIGTERM.
     void end_with(int signal) { workers_->end_with(signal); }
     /// Workers that are being stopped have no more time.

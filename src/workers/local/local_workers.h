@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launch/placement.h"
+#include "workers/first_cause.h"
 #include "workers/local/worker_set.h"
 #include "workers/logs/log_plan.h"
 #include "workers/spares/spares.h"
@@ -76,6 +77,8 @@ class LocalWorkers final : public Workers {
     void hurry() { set().hurry(); }
     /// The workers with a process that has not ended: "rank 0 (pid 12), rank 1 (pid 13)".
     std::string still_there() const;
+    /// How workers failed that stop() did not report any more; of the last set that was stopped.
+    const std::vector<Failure>& late_failures() const { return set().late_failures(); }
 
     /// Ends all spares and makes no more. Returns when they are gone.
     Task<void> end_spares();

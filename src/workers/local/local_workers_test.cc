@@ -166,6 +166,36 @@ TEST_F(LocalWorkersTest, TheInputGoesToLocalRank0) {
     EXPECT_EQ(world.line_of("said1"), "none:");
 }
 
+constexpr const char* kRecordError =
+    "def record(what):\n"
+    "    import json, os\n"
+    "    with open(os.environ['TORCHELASTIC_ERROR_FILE'], 'w') as f:\n"
+    "        json.dump({'message': {'message': what}}, f)\n";
+
+TEST_F(LocalWorkersTest, HowWorkersFailDuringAStopIsKept) {
+    const std::string ready =
+        "open(__import__('os').environ['ROOT'] + '/ready', 'a').write('x\\n')\n";
+    world.must_start({world.shell(0, "exec sleep 1000"),
+                      world.python(1, kRecordError +
+                                          std::string("import signal, os, time\n"
+                                                      "def end(*_):\n"
+                                                      "    record('ValueError: no such column')\n"
+                                                      "    os._exit(1)\n"
+                                                      "signal.signal(signal.SIGTERM, end)\n") +
+                                          ready + "time.sleep(1000)\n"),
+                      world.shell(2, "exit 7")});
+    world.line_of("ready");
+    // Rank 2 has ended before, but no one has asked.
+    EXPECT_TRUE(world.eventually([&] { return world.workers().pid_of(2) == 0; }));
+    world.loop.await(world.workers().stop(10s));
+    std::vector<Failure> late = world.workers().late_failures();
+    std::ranges::sort(late, {}, [](const Failure& one) { return one.end.rank; });
+    ASSERT_EQ(late.size(), 2U) << "rank 0 was ended by the stop";
+    EXPECT_EQ(late[0].end.error, "ValueError: no such column");
+    EXPECT_THAT(late[0].content, HasSubstr("no such column"));
+    EXPECT_EQ(late[1].end.exit_code, 7);
+}
+
 // Each process forks another and ends: killing the processes that were just seen kills nothing.
 TEST_F(LocalWorkersTest, ARelayOfForksEnds) {
     world.must_start({world.python(0,

@@ -21,6 +21,16 @@ constexpr Duration kShimStarts = std::chrono::seconds(60);
 /// After this time a worker that delays a stop is logged.
 constexpr Duration kStopIsSlow = std::chrono::seconds(5);
 
+Failure remembered(WorkerEnd end) {
+    Failure failure{.end = std::move(end)};
+    if (failure.end.error_file.empty()) return failure;
+    if (auto file = read_error_file(failure.end.error_file)) {
+        failure.traceback = std::move(file->traceback);
+        failure.content = std::move(file->content);
+    }
+    return failure;
+}
+
 }  // namespace
 
 WorkerSet::WorkerSet(asio::any_io_executor executor, Clock& clock, const JobDirectory& directory)
@@ -113,8 +123,27 @@ std::function<void(Worker&, ProcessEnd)> WorkerSet::on_end() {
 }
 
 void WorkerSet::ended(Worker& worker, ProcessEnd how) {
-    if (stopping_) return;
-    WorkerEnd end;
+    Failure failure = failure_of(worker, std::move(how));
+    if (!stopping_) {
+        ends_.push_back(std::move(failure.end));
+        ends_changed_.notify_all();
+    } else if (is_own_failure(failure.end)) {
+        late_.push_back(std::move(failure));
+    }
+}
+
+/// Whether a worker that ended while the set was being ended failed by itself.
+bool WorkerSet::is_own_failure(const WorkerEnd& end) const {
+    // It may have been killed after it had written the error.
+    if (end.exit_code != 0 && !end.error_file.empty()) return true;
+    // An exit code without an error is likely the answer to the signal.
+    if (end.exit_code) return false;
+    return end.out_of_memory || (end.signal != end_signal_ && end.signal != SIGKILL);
+}
+
+Failure WorkerSet::failure_of(Worker& worker, ProcessEnd how) {
+    Failure failure;
+    WorkerEnd& end = failure.end;
     end.generation = state_->world.generation;
     end.local_rank = worker.record().local_rank;
     end.rank = worker.record().rank;
@@ -129,15 +158,16 @@ void WorkerSet::ended(Worker& worker, ProcessEnd how) {
         end.out_of_memory = end.signal == SIGKILL && kills_.take_one();
     }
     if (end.exit_code != 0 && !worker.record().error_file.empty()) {
-        if (const auto file = read_error_file(worker.record().error_file)) {
-            end.error = file->message;
+        if (auto file = read_error_file(worker.record().error_file)) {
+            end.error = std::move(file->message);
+            failure.traceback = std::move(file->traceback);
+            failure.content = std::move(file->content);
             end.error_file = worker.record().error_file;
             // It was written before the end; a later time comes from another clock.
             if (file->when && *file->when < end.when) end.when = *file->when;
         }
     }
-    ends_.push_back(std::move(end));
-    ends_changed_.notify_all();
+    return failure;
 }
 
 Task<WorkerEnd> WorkerSet::next_end() {
@@ -155,6 +185,9 @@ Task<void> WorkerSet::all_gone() {
 
 Task<void> WorkerSet::end(Duration grace) {
     stopping_ = true;
+    late_.clear();
+    for (WorkerEnd& end : ends_)
+        if (end.exit_code != 0) late_.push_back(remembered(std::move(end)));
     ends_.clear();
     for (const auto& worker : workers_) worker->request_end(grace, end_signal_);
     for (Duration patience = grace + kStopIsSlow;; patience = kStopIsSlow) {

@@ -11,6 +11,7 @@
 #include "base/async/async.h"
 #include "base/async/signal.h"
 #include "base/time/clock.h"
+#include "workers/first_cause.h"
 #include "workers/worker/job_directory.h"
 #include "workers/worker/memory_kills.h"
 #include "workers/worker/worker.h"
@@ -61,12 +62,17 @@ class WorkerSet {
     void use_signal(int signal) { end_signal_ = signal; }
     /// Ends the grace of a set that is being ended.
     void hurry();
+    /// How the workers of the set that was ended last failed meanwhile, or just before; with the
+    /// content of their error files, which are gone by then. Without those that the end killed.
+    const std::vector<Failure>& late_failures() const { return late_; }
     /// Leaves the workers running.
     Task<void> let_go();
 
   private:
     std::function<void(Worker&, ProcessEnd)> on_end();
     void ended(Worker& worker, ProcessEnd how);
+    Failure failure_of(Worker& worker, ProcessEnd how);
+    bool is_own_failure(const WorkerEnd& end) const;
     void add_lost(const WorkerRecord& record);
     Task<void> all_started();
     Task<void> all_gone();
@@ -83,6 +89,7 @@ class WorkerSet {
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<WorkerEnd> ends_;
     int end_signal_ = SIGTERM;
+    std::vector<Failure> late_;
 };
 
 }  // namespace muster::workers

@@ -19,7 +19,7 @@ namespace json = boost::json;
 namespace {
 
 /// A traceback is a few kilobytes; a message may contain a tensor.
-constexpr std::size_t kMostRead = std::size_t{1} << 20;
+constexpr off_t kMostRead = off_t{16} << 20;
 constexpr std::size_t kMostMessage = 4096;
 
 const json::value* find(const json::value& in, std::string_view key) {
@@ -60,8 +60,25 @@ std::optional<WallTime> finer(std::optional<std::int64_t> second, std::optional<
 std::string shortened(std::string text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
     if (text.size() <= kMostMessage) return text;
-    text.resize(kMostMessage);
-    return text + "...";
+    const std::size_t whole = text.size();
+    std::size_t end = kMostMessage;
+    // Not within a character.
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    text.resize(end);
+    return fmt::format("{}... ({} of {} bytes)", text, end, whole);
+}
+
+/// Up to kMostRead bytes, and up to an error.
+std::string read_all(int file) {
+    std::string content;
+    char part[4096];
+    while (content.size() < static_cast<std::size_t>(kMostRead)) {
+        const ssize_t size = ::read(file, part, sizeof part);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) break;
+        content.append(part, static_cast<std::size_t>(size));
+    }
+    return content;
 }
 
 }  // namespace
@@ -113,21 +130,19 @@ std::optional<ErrorFile> read_error_file(const std::filesystem::path& path) {
             .message = fmt::format("(its error file can't be read: {})", ::strerrordesc_np(errno)),
             .when = std::nullopt};
     }
-    std::string content(kMostRead, '\0');
-    std::size_t size = 0;
-    while (size < content.size()) {
-        const ssize_t part = ::read(file.get(), content.data() + size, content.size() - size);
-        if (part < 0 && errno == EINTR) continue;
-        if (part <= 0) break;
-        size += static_cast<std::size_t>(part);
-    }
-    content.resize(size);
     struct stat info{};
     std::optional<WallTime> written;
     if (::fstat(file.get(), &info) == 0)
         written = WallTime{std::chrono::seconds(info.st_mtim.tv_sec) +
                            std::chrono::nanoseconds(info.st_mtim.tv_nsec)};
-    return parse_error_file(content, written);
+    if (info.st_size > kMostRead)
+        return ErrorFile{.message = fmt::format(
+                             "(its error file is too large to be read: {} bytes)", info.st_size),
+                         .when = written};
+    std::string content = read_all(file.get());
+    ErrorFile parsed = parse_error_file(content, written);
+    parsed.content = std::move(content);
+    return parsed;
 }
 
 }  // namespace muster::workers

@@ -17,6 +17,7 @@ struct ErrorFile {
     std::string traceback = {};  ///< empty if there is none
     /// whole seconds, unless the file's modification time is more exact
     std::optional<WallTime> when;
+    std::string content = {};  ///< as read_error_file() found it
 };
 
 /// Parses the content; `written` is the file's modification time. Never fails: for a file that was

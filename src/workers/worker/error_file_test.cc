@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "workers/worker/memory_kills.h"
@@ -67,8 +68,29 @@ TEST(ErrorFile, IsReadInEveryFormAndState) {
 TEST(ErrorFile, ALongMessageIsCut) {
     const ErrorFile file =
         parse_error_file(R"({"message": ")" + std::string(100'000, 'x') + "\"}", std::nullopt);
-    EXPECT_LT(file.message.size(), 5000U);
+    EXPECT_EQ(file.message, std::string(4096, 'x') + "... (4096 of 100000 bytes)");
     EXPECT_EQ(file.when, std::nullopt);
+    std::string letters = "x";
+    for (int i = 0; i < 5000; ++i) letters += "\u00e9";
+    EXPECT_THAT(parse_error_file(R"({"message": ")" + letters + "\"}", std::nullopt).message,
+                ::testing::EndsWith("\u00e9... (4095 of 10001 bytes)"))
+        << "no letter is cut in two";
+}
+
+TEST(ErrorFile, ALargeOneIsRead) {
+    std::string name = ::testing::TempDir() + "muster-error-XXXXXX";
+    ::close(::mkstemp(name.data()));
+    const std::string content = R"({"message": {"message": "E", "extraInfo": {"py_callstack": ")" +
+                                std::string(std::size_t{3} << 20, 'x') + "\"}}}";
+    std::ofstream(name) << content;
+    const auto file = read_error_file(name);
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->message, "E");
+    EXPECT_EQ(file->content, content);
+    std::filesystem::resize_file(name, std::uintmax_t{17} << 20);
+    EXPECT_EQ(read_error_file(name)->message,
+              "(its error file is too large to be read: 17825792 bytes)");
+    ::unlink(name.c_str());
 }
 
 TEST(ErrorFile, MayBeMissing) { EXPECT_FALSE(read_error_file("/no/such/file")); }
