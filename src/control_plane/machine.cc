@@ -52,6 +52,11 @@ class RealMachine final : public Machine {
         return runtime::visible_devices(runtime::find_devices("/"), environment_);
     }
 
+    runtime::NativeResources other_resources() const override {
+        std::error_code unknown;
+        return runtime::find_native_resources("/", std::filesystem::temp_directory_path(unknown));
+    }
+
     std::string own_program() const override { return control_plane::own_program(); }
 
   private:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/devices.h"
+#include "runtime/native_resources.h"
 
 namespace muster::control_plane {
 
@@ -26,6 +27,8 @@ class Machine {
     virtual double cpus() const = 0;
     virtual std::uint64_t memory_bytes() const = 0;
     virtual runtime::Devices devices() const = 0;
+    /// What pods may request beside these, CPUs and memory.
+    virtual runtime::NativeResources other_resources() const = 0;
     /// The file from which this program was started.
     virtual std::string own_program() const = 0;
 };

@@ -25,11 +25,8 @@ std::string parent_of(const std::string& path) {
     return parent.empty() ? "/" : parent;
 }
 
-/// Resources that every machine has, and which are not devices.
-bool is_native(std::string_view resource) {
-    return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
-           resource == "storage" || resource == "pods" || resource.starts_with("hugepages-");
-}
+/// These are compared in sum, by --fit.
+bool is_fitted(std::string_view resource) { return resource == "cpu" || resource == "memory"; }
 
 /// Programs whose first argument that is not an option is a file to run.
 bool takes_script(std::string_view program) {
@@ -296,30 +293,38 @@ class ContainerCheck {
             const json::value* list = resources->get_object().if_contains(part);
             if (list == nullptr || !list->is_object()) continue;
             for (const auto& [name, amount] : list->get_object()) {
-                if (is_native(name) || !told.emplace(name).second) continue;
-                check_device(
+                if (is_fitted(name) || !told.emplace(name).second) continue;
+                check_amount(
                     fmt::format("{}.resources.{}[{}]", ref_.path, part, std::string_view(name)),
                     name, amount);
             }
         }
     }
 
-    void check_device(const std::string& field, const std::string& name,
-                      const json::value& amount) {
+    /// Nothing if the machine does not know the resource.
+    std::optional<kube::Quantity> offered(const std::string& name) const {
         const runtime::Devices devices = machine_.devices();
-        const auto found = devices.find(name);
-        if (found == devices.end())
+        if (const auto found = devices.find(name); found != devices.end())
+            return kube::Quantity::from_units(static_cast<std::int64_t>(found->second.size()));
+        const runtime::NativeResources others = machine_.other_resources();
+        if (const auto found = others.find(name); found != others.end()) return found->second;
+        return std::nullopt;
+    }
+
+    void check_amount(const std::string& field, const std::string& name,
+                      const json::value& amount) {
+        const std::optional<kube::Quantity> have = offered(name);
+        if (!have)
             return error(
                 field,
                 fmt::format(
                     "this machine has no \"{0}\"; to run without it, use --ignore-resources {0}",
                     name));
         const auto wanted = kube::Quantity::parse(amount);
-        const auto have = static_cast<std::int64_t>(found->second.size());
-        if (wanted && wanted->ceil_units() > have)
+        if (wanted && *wanted > *have)
             error(field, fmt::format("it asks for {} and this machine has {} in all; request "
                                      "fewer, or run without them with --ignore-resources {}",
-                                     wanted->to_string(), have, name));
+                                     wanted->to_string(), have->to_string(), name));
     }
 
     const manifest::Document& document_;

@@ -41,6 +41,10 @@ class FakeMachine final : public control_plane::Machine {
     double cpus() const override { return 2; }
     std::uint64_t memory_bytes() const override { return 1ULL << 30; }
     runtime::Devices devices() const override { return {{"amd.com/gpu", {"0", "1"}}}; }
+    runtime::NativeResources other_resources() const override {
+        return {{"ephemeral-storage", kube::Quantity::from_units(1000)},
+                {"hugepages-2Mi", kube::Quantity()}};
+    }
     std::string own_program() const override { return "/bin/muster"; }
 };
 
@@ -154,6 +158,19 @@ TEST_F(MachineCheck, SaysWhatToDoAboutWhatIsMissing) {
                 ElementsAre(HasSubstr(
                     "resources.limits[nvidia.com/gpu]: this machine has no \"nvidia.com/gpu\"; to "
                     "run without it, use --ignore-resources nvidia.com/gpu")));
+    const auto asks_for = [&](const std::string& resources) {
+        return check({{"            resources: {requests: {cpu: 1}}",
+                       "            resources: {limits: {" + resources + "}}"}});
+    };
+    EXPECT_THAT(asks_for("ephemeral-storage: 1k, cpu: 64, memory: 1Ti"), IsEmpty());
+    EXPECT_THAT(
+        asks_for("ephemeral-storage: 1001"),
+        ElementsAre(HasSubstr("limits[ephemeral-storage]: it asks for 1001 and this machine "
+                              "has 1k in all")));
+    EXPECT_THAT(asks_for("hugepages-2Mi: 2Mi, memory: 1Gi"),
+                ElementsAre(HasSubstr("it asks for 2Mi and this machine has 0 in all")));
+    EXPECT_THAT(asks_for("hugepages-1Gi: 1Gi, memory: 1Gi"),
+                ElementsAre(HasSubstr("this machine has no \"hugepages-1Gi\"")));
     EXPECT_THAT(check({{"            resources: {requests: {cpu: 1}}",
                         "            resources: {limits: {amd.com/gpu: 2}}"}}),
                 IsEmpty());

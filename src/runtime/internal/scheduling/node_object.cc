@@ -9,6 +9,7 @@
 #include "base/text_files.h"
 #include "kube/objects/served_version.h"
 #include "kube/values/time.h"
+#include "runtime/native_resources.h"
 
 namespace muster::runtime {
 
@@ -56,6 +57,7 @@ std::map<std::string, kube::Quantity> node_capacity(const NodeOptions& options) 
         {"cpu", kube::Quantity::from_milli(milli)},
         {"pods", kube::Quantity::from_units(kMaxPods)},
         {"memory", kube::Quantity::from_units(bytes, kube::Quantity::Format::kBinarySi)}};
+    capacity.merge(find_native_resources("/", options.state_dir));
     for (const auto& [resource, ids] : options.devices)
         capacity[resource] = kube::Quantity::from_units(static_cast<std::int64_t>(ids.size()));
     return capacity;
