@@ -41,6 +41,18 @@ std::string without_path(std::string message, const std::string& field) {
     return message;
 }
 
+/// Where a field of the spec stands in the run policy, into which later versions moved it; or "".
+std::string place_in_run_policy(const KnownKind& known, std::string_view path) {
+    static constexpr std::string_view kSpec = "spec";
+    static constexpr std::string_view kRunPolicy = "runPolicy";
+    const kube::Schema* spec = known.schema->property(kSpec);
+    const kube::Schema* policy = spec == nullptr ? nullptr : spec->property(kRunPolicy);
+    if (policy == nullptr || !path.starts_with("spec.")) return {};
+    const std::string_view field = path.substr(kSpec.size() + 1);
+    if (policy->property(field) == nullptr) return {};
+    return fmt::format("{}.{}.{}", kSpec, kRunPolicy, field);
+}
+
 class DocumentCheck {
   public:
     DocumentCheck(const Document& document, const CheckOptions& options,
@@ -105,7 +117,10 @@ class DocumentCheck {
         Severity severity = options_.strict ? Severity::kError : Severity::kWarning;
         for (kube::UnknownField& unknown : kube::find_unknown(*known.schema, document_.object)) {
             std::string message = options_.strict ? "unknown field" : "unknown field, ignored";
-            if (!unknown.nearest.empty())
+            if (const std::string place = place_in_run_policy(known, unknown.path); !place.empty())
+                message += fmt::format("; {} has it in the run policy: write {}",
+                                       known.type.api_version(), place);
+            else if (!unknown.nearest.empty())
                 message += fmt::format("; did you mean \"{}\"?", unknown.nearest);
             problems_.push_back(
                 document_.key_problem(severity, std::move(unknown.path), std::move(message)));

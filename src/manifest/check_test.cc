@@ -130,6 +130,21 @@ TEST(Check, UnknownFieldsAreWarningsAndErrorsWhenStrict) {
                 testing::Contains(HasSubstr("j.yaml:13:13: error: ")));
 }
 
+// Where the beta versions had them.
+TEST(Check, FieldsOfTheRunPolicyThatStandInTheSpecArePointedThere) {
+    for (const std::string field :
+         {"backoffLimit: 3", "activeDeadlineSeconds: 3", "ttlSecondsAfterFinished: 3",
+          "cleanPodPolicy: All", "suspend: true"}) {
+        const std::string name = field.substr(0, field.find(':'));
+        EXPECT_THAT(problems_of(job_with({{"spec:", "spec:\n  " + field}})),
+                    testing::Contains(HasSubstr(
+                        "warning: spec." + name +
+                        ": unknown field, ignored; kubeflow.org/v1 has it in the run policy: write "
+                        "spec.runPolicy." +
+                        name)));
+    }
+}
+
 TEST(Check, AllProblemsOfAllDocumentsAtOnce) {
     std::string bad =
         job_with({{"      replicas: 1", "      replicas: 2"},
