@@ -39,6 +39,8 @@ struct ElasticPolicy {
     std::optional<std::int32_t> n_proc_per_node;
     std::optional<std::int32_t> max_restarts;
     std::optional<std::vector<json::value>> metrics;
+    /// Not from the manifest: neither end of the range is written.
+    bool range_follows = false;
 };
 BOOST_DESCRIBE_STRUCT(ElasticPolicy, (),
                       (min_replicas, max_replicas, rdzv_backend, rdzv_port, rdzv_host, rdzv_id,
@@ -104,7 +106,10 @@ bool has_master(const Job& job) { return job.replica(std::string(kMaster)) != nu
 void set_defaults(Job& job) {
     auto& spec = spec_of<PyTorchJobSpec>(job);
     auto& elastic = spec.elastic_policy;
-    if (elastic) set_range_defaults(job, kWorker, elastic->min_replicas, elastic->max_replicas);
+    if (elastic) {
+        if (!elastic->min_replicas && !elastic->max_replicas) elastic->range_follows = true;
+        set_range_defaults(job, kWorker, elastic->min_replicas, elastic->max_replicas);
+    }
     const bool deprecated_is_set = elastic && elastic->n_proc_per_node;
     if (!spec.nproc_per_node && !deprecated_is_set) spec.nproc_per_node = "auto";
 }
@@ -138,6 +143,19 @@ std::vector<Cause> check(const Job& job) {
     return causes;
 }
 
+/// A range counts all pods that torchrun waits for, also the master's; upstream takes it for one
+/// of workers.
+std::optional<Cause> pods_beyond_range(const Job& job, const ElasticPolicy& elastic,
+                                       std::int32_t workers) {
+    const auto most = elastic.max_replicas ? elastic.max_replicas : elastic.min_replicas;
+    if (!has_master(job) || !most || workers + 1 <= *most) return std::nullopt;
+    return doubtful(
+        fmt::format("spec.elasticPolicy.{}", elastic.max_replicas ? "maxReplicas" : "minReplicas"),
+        fmt::format("torchrun takes {} pods at most, and the Master with {} workers makes {}: at "
+                    "least one is left out and waits. Count the Master too",
+                    *most, workers, workers + 1));
+}
+
 std::vector<Cause> warn(const Job& job) {
     const auto& spec = spec_of<PyTorchJobSpec>(job);
     std::vector<Cause> found;
@@ -160,6 +178,12 @@ std::vector<Cause> warn(const Job& job) {
         found.push_back(ineffective("spec.elasticPolicy.metrics",
                                     "has no effect on one machine, where nothing measures them: "
                                     "the number of workers stays as written"));
+    if (elastic.standalone.value_or(false))
+        found.push_back(doubtful("spec.elasticPolicy.standalone",
+                                 "PET_STANDALONE is set to an empty text, as upstream sets it: "
+                                 "muster-run takes it for yes, PyTorch's torchrun ends at it; "
+                                 "write torchrun --standalone instead"));
+    if (auto cause = pods_beyond_range(job, elastic, workers)) found.push_back(*std::move(cause));
     if (worker != nullptr && (workers < elastic.min_replicas.value_or(workers) ||
                               workers > elastic.max_replicas.value_or(workers)))
         found.push_back(doubtful(job.replica_path(std::string(kWorker)) + ".replicas",
@@ -189,10 +213,12 @@ Result<void> add_elastic(const Job& job, const ElasticPolicy& elastic, Variables
                   "elasticPolicy.rdzvHost, else worker 0; rdzvPort, else its pytorchjob-port");
     variables.add("PET_RDZV_BACKEND", elastic.rdzv_backend.empty() ? "c10d" : elastic.rdzv_backend,
                   "elasticPolicy.rdzvBackend, else c10d");
-    variables.add(
-        "PET_NNODES",
-        fmt::format("{}:{}", elastic.min_replicas.value_or(0), elastic.max_replicas.value_or(0)),
-        "elasticPolicy.minReplicas to maxReplicas");
+    // Upstream leaves the master out here too, so that one of the pods waits without end.
+    const std::int32_t master = elastic.range_follows && has_master(job) ? 1 : 0;
+    variables.add("PET_NNODES",
+                  fmt::format("{}:{}", elastic.min_replicas.value_or(0) + master,
+                              elastic.max_replicas.value_or(0) + master),
+                  "elasticPolicy.minReplicas to maxReplicas, else all pods");
     if (elastic.max_restarts)
         variables.add("PET_MAX_RESTARTS", std::to_string(*elastic.max_restarts),
                       "elasticPolicy.maxRestarts");

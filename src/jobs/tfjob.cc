@@ -147,6 +147,21 @@ std::vector<Cause> check(const Job& job) {
     return causes;
 }
 
+/// Upstream's sparse form names parameter servers and workers only.
+std::vector<Cause> warn(const Job& job) {
+    std::vector<Cause> found;
+    if (!is_dynamic(job)) return found;
+    for (const Type type : {kChief, kMaster, kEvaluator})
+        if (has(job, type))
+            found.push_back(doubtful(
+                job.replica_path(name_of(type)),
+                fmt::format("with enableDynamicWorker its TF_CONFIG names no other replica, and "
+                            "that of the others does not name it: it can't train with them. Leave "
+                            "out the {} or enableDynamicWorker",
+                            name_of(type))));
+    return found;
+}
+
 bool is_master_role(const Job& job, const ReplicaId& replica) {
     if (has(job, kChief) || has(job, kMaster))
         return replica.type == name_of(kChief) || replica.type == name_of(kMaster);
@@ -195,6 +210,7 @@ JobKind tfjob() {
          .message = "spec.tfReplicaSpecs.Worker: no replica here can make the job succeed: add a "
                     "Chief, a Master or "
                     "workers"}};
+    kind.own_warnings = warn;
     kind.environment = environment;
     kind.has_master_role = is_master_role;
     kind.success_policy = decide;

@@ -190,6 +190,19 @@ TEST(TFJob, Verdicts) {
           done}});
 }
 
+TEST(TFJob, ReplicasThatTheSparseFormNamesNowhereAreWarnedOf) {
+    const auto warned = [](const std::string& type, const std::vector<Edit>& edits) {
+        std::vector<std::string> fields;
+        const Job job = job_of(kind(), {{{type, 1}, {"PS", 1}, {"Worker", 2}}, edits});
+        for (const Cause& cause : warnings(job)) fields.push_back(cause.field);
+        return fields;
+    };
+    for (const std::string type : {"Chief", "Master", "Evaluator"}) {
+        EXPECT_THAT(warned(type, {kDynamic}), testing::ElementsAre("spec.tfReplicaSpecs." + type));
+        EXPECT_THAT(warned(type, {}), testing::IsEmpty());
+    }
+}
+
 TEST(TFJob, ForgivesDynamicWorkersOnly) {
     const Shape shape{{{"PS", 1}, {"Worker", 2}}};
     const auto worker = static_cast<std::uint8_t>(kind().replica_types.size() - 1);
