@@ -186,6 +186,8 @@ class JobKind {
     /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
     /// does.
     bool replaces_failed_pods = false;
+    /// The label of a replica's index may count the ranks of the job: its pod's name tells the index.
+    bool labels_ranks = false;
     /// Running is recorded before Succeeded, however short the job was.
     bool runs_before_it_succeeds = false;
     kube::Schema::Ptr spec_schema;  ///< of `.spec`

@@ -130,6 +130,7 @@ JobKind mpijob_in(std::string version, std::string_view dialect) {
     kind.default_restart_policy = "Never";
     kind.services = false;
     kind.replaces_failed_pods = second;
+    kind.labels_ranks = true;
     kind.env_target = EnvTarget::kDefaultContainer;
     if (second) kind.own_controller_name = "mpi-operator";
     kind.owned_types = mpi_owned_types(!second);

@@ -102,6 +102,28 @@ TEST(UpstreamMpi, TestNewConfigMap) {
     }
 }
 
+// newWorker and newLauncherPodTemplate, since v0.7: Kueue orders the pods by this label.
+TEST(UpstreamMpi, TheLauncherIsTheFirstOfTheRanksIfItIsAWorker) {
+    const auto label = [](const Job& made, const ReplicaId& replica) -> std::string {
+        const auto labels = build_pod(made, replica).value().metadata.labels;
+        const auto found = labels.find("training.kubeflow.org/replica-index");
+        return found == labels.end() ? "none" : found->second;
+    };
+    for (const bool ours : {false, true}) {
+        const auto made = [&](const std::vector<Edit>& edits) {
+            return load(kind(), manifest(edits), {.program_image = ours ? "muster" : ""}).value();
+        };
+        const Job both = made({kLauncherToo});
+        EXPECT_EQ(label(both, {"Launcher", 0}), "0");
+        EXPECT_EQ(label(both, {"Worker", 0}), "1");
+        EXPECT_EQ(label(both, {"Worker", 1}), "2");
+        EXPECT_EQ(build_pod(both, {"Worker", 1}).value().metadata.name, "foo-worker-1");
+        const Job workers = made({});
+        EXPECT_EQ(label(workers, {"Launcher", 0}), "none");
+        EXPECT_EQ(label(workers, {"Worker", 0}), "0");
+    }
+}
+
 // Upstream searches cluster.local whatever the domain is.
 TEST(UpstreamMpi, TheSearchDomainsAreThoseOfTheCluster) {
     const kube::Pod worker = build_pod(job({}, "corp.example"), {"Worker", 0}).value();

@@ -151,6 +151,15 @@ kube::Container& entered(const MpiView& mpi, kube::Pod& pod) {
     return named == pod.spec.containers.end() ? pod.spec.containers.front() : *named;
 }
 
+/// Where the launcher is a host too, it is the first: topology-aware schedulers order pods by this
+/// label (mpi-operator since v0.7, newWorker and newLauncherPodTemplate; Kueue takes the offset of
+/// the workers from the job). Their names count from 0 nevertheless.
+void label_rank(const MpiView& mpi, const ReplicaId& replica, kube::Pod& pod) {
+    if (mpi.first_dialect || !mpi.launcher_is_host) return;
+    pod.metadata.labels[std::string(labels::kReplicaIndex)] =
+        std::to_string(is_launcher(replica) ? 0 : replica.index + 1);
+}
+
 // --- ssh
 
 void add_key(const MpiView& mpi, kube::Pod& pod) {
@@ -328,6 +337,7 @@ void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
     // A job without containers is refused; a caller that asks for its pod anyway gets it as it is.
     if (pod.spec.containers.empty()) return;
     const MpiView mpi = view_of(job);
+    label_rank(mpi, replica, pod);
     switch (mpi.shell) {
         case RemoteShell::kSsh:
             return finish_for_ssh(mpi, is_launcher(replica), pod);

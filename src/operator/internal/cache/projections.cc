@@ -64,8 +64,8 @@ const jobs::JobKind* kind_of(std::string_view controller_name) {
 
 /// The replica that the labels name; nothing if they are not those of a replica of this kind.
 /// mpi-operator's pods (v0.7, pkg/controller/mpi_job_controller.go, newWorker, workerSelector) have
-/// no type but a role, and their index is one more than the number in their name if the launcher is
-/// a worker too.
+/// no type but a role. The index of its workers and ours is one more than the number in their name
+/// if the launcher is a worker too.
 std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labels,
                               std::string_view job_name, std::string_view name) {
     std::string type = text(child(labels, jobs::labels::kReplicaType));
@@ -77,7 +77,7 @@ std::optional<SlotId> slot_of(const jobs::JobKind& kind, const json::value* labe
         if (known.lower() != type) continue;
         SlotId slot{.type = static_cast<std::uint8_t>(at), .index = 0};
         if (index.empty() && !known.numbered) return slot;
-        if (by_role && known.numbered)
+        if ((by_role || kind.labels_ranks) && known.numbered)
             if (const std::string before = fmt::format("{}-{}-", job_name, type);
                 name.starts_with(before))
                 index = name.substr(before.size());
