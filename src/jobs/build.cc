@@ -145,6 +145,9 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
     if (restart_history.generation > 0)
         pod.metadata.annotations[std::string(kube::kGenerationAnnotation)] =
             std::to_string(restart_history.generation);
+    if (restart_history.in_a_row > 0)
+        pod.metadata.annotations[std::string(annotations::kInARow)] =
+            std::to_string(restart_history.in_a_row);
     // With ExitCode the operator looks at the code and decides; the operator also handles a group
     // restart, which a container restarted in place would escape.
     const bool ours = spec->restart_policy == "ExitCode" ||
@@ -190,7 +193,8 @@ Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job
     return all;
 }
 
-Result<kube::Service> build_service(const Job& job, const ReplicaId& replica) {
+Result<kube::Service> build_service(const Job& job, const ReplicaId& replica,
+                                    std::int32_t in_a_row) {
     const ReplicaSpec* spec = spec_of_replica(job, replica);
     if (spec == nullptr) return unknown_replica(job, replica);
     const kube::Container* container = default_container(*job.kind, spec->template_.spec);
@@ -203,6 +207,8 @@ Result<kube::Service> build_service(const Job& job, const ReplicaId& replica) {
     kube::Service service;
     service.metadata = dependent_metadata(job, replica);
     service.metadata.labels = replica_labels(job, replica, false);
+    if (in_a_row > 0)
+        service.metadata.annotations[std::string(annotations::kInARow)] = std::to_string(in_a_row);
     service.spec.cluster_ip = "None";
     service.spec.selector = service.metadata.labels;
     // Replicas look each other up while they start, before any of them is ready: otherwise workers

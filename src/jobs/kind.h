@@ -318,6 +318,8 @@ const kube::Container* default_container(const JobKind& kind, const kube::PodSpe
 struct RestartHistory {
     std::int32_t restarts = 0;    ///< of this replica, counted before this pod
     std::int32_t generation = 0;  ///< JobStatus::restart_generation when it was made
+    /// How many pods of this replica went before this one, each soon after its predecessor.
+    std::int32_t in_a_row = 0;
 
     friend bool operator==(const RestartHistory&, const RestartHistory&) = default;
 };
@@ -341,8 +343,9 @@ Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job
                                                                   const ReplicaId& replica,
                                                                   const kube::Pod& pod);
 
-/// Its headless service.
-Result<kube::Service> build_service(const Job& job, const ReplicaId& replica);
+/// Its headless service. `in_a_row`: as in RestartHistory, of services.
+Result<kube::Service> build_service(const Job& job, const ReplicaId& replica,
+                                    std::int32_t in_a_row = 0);
 
 /// An owned object as it will be created: in the job's namespace, owned by the job, with a label
 /// that names it.
@@ -376,6 +379,8 @@ inline constexpr std::string_view kRestartGroup = "group";
 inline constexpr std::string_view kRestartReplica = "replica";
 /// On a pod: the parts of its RestartHistory that are not zero, with kube::kGenerationAnnotation.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
+/// On a service too: how many before it went, each soon after its predecessor.
+inline constexpr std::string_view kInARow = "muster.dev/in-a-row";
 }  // namespace annotations
 
 }  // namespace muster::jobs

@@ -58,7 +58,7 @@ class EveryDeathCounts : public LimitsTest, public ::testing::WithParamInterface
         } else {
             world.force_delete_pod("demo-worker-0");
         }
-        world.settle();
+        world.outlast_pause();
     }
 };
 
@@ -74,7 +74,7 @@ TEST_P(EveryDeathCounts, UpToTheLimit) {
                   fmt::format("{}", deaths));
     }
     kill_worker();
-    EXPECT_EQ(world.restarts("demo"), 3);
+    EXPECT_EQ(world.restarts("demo"), 2) << "the third was not made";
     EXPECT_TRUE(has_failed());
     EXPECT_EQ(why(), backoff_message("demo"));
     world.run_for(10min);
@@ -89,7 +89,7 @@ TEST_P(EveryDeathCounts, AcrossOperators) {
         kill_worker();
         world.restart_operator();
         world.settle();
-        EXPECT_EQ(world.restarts("demo"), deaths);
+        EXPECT_EQ(world.restarts("demo"), std::min(deaths, 2));
     }
     EXPECT_TRUE(has_failed());
 }
@@ -169,7 +169,7 @@ TEST_F(LimitsTest, ScalingDownForgivesNothing) {
     world.run_job({.workers = 2, .backoff_limit = 3});
     for (int i = 0; i < 2; ++i) {
         world.set_phase("demo-worker-1", "Failed");
-        world.settle();
+        world.outlast_pause();
         world.set_phase("demo-worker-1", "Running");
         world.settle();
     }
@@ -181,7 +181,7 @@ TEST_F(LimitsTest, ScalingDownForgivesNothing) {
     EXPECT_FALSE(has_failed());
     world.set_phase("demo-worker-0", "Failed");
     world.settle();
-    EXPECT_EQ(world.restarts("demo"), 3);
+    EXPECT_EQ(world.restarts("demo"), 2);
     EXPECT_TRUE(has_failed());
 }
 
@@ -245,7 +245,7 @@ TEST_P(CrashAfter, AnyWriteARestartCountsOnce) {
             world.start_operator();
             world.settle();
             world.reap();
-            world.settle();
+            world.outlast_pause();
             world.set_all("Running");
             world.settle();
             EXPECT_EQ(world.restarts("demo"), restarts);

@@ -399,6 +399,29 @@ TEST(MpiVersions, FailedPodsAreReplacedWithinTheBudgetOrEndTheJob) {
     }
 }
 
+// Within the default limit, a launcher that fails at once was made again six times in a second.
+TEST(MpiVersions, ALauncherThatFailsAgainPausesAsThoseOfABatchJobDo) {
+    Ring ring("v2beta1");
+    World& w = ring.w;
+    w.start_operator();
+    json::object job = mpi_object("v2beta1");
+    job["spec"].at_pointer("/mpiReplicaSpecs/Launcher").as_object()["restartPolicy"] = "Never";
+    ring.create(std::move(job));
+    ring.run_all();
+    const auto fail = [&] {
+        const std::string uid = w.uid("ring-launcher");
+        w.set_phase("ring-launcher", "Failed", 1);
+        w.settle();
+        return uid;
+    };
+    EXPECT_NE(fail(), w.uid("ring-launcher")) << "the first time at once";
+    const std::string second = fail();
+    w.run_for(8s);
+    EXPECT_EQ(w.uid("ring-launcher"), second);
+    w.run_for(2s);
+    EXPECT_NE(w.uid("ring-launcher"), second);
+}
+
 // Upstream: "should succeed when explicitly managed by mpi-operator".
 TEST(MpiVersions, WhatIsTheMpiOperatorsIsDoneHere) {
     for (const auto& [controller, pods] : std::map<std::string, std::size_t>{

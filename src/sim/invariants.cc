@@ -24,6 +24,8 @@ using namespace std::chrono_literals;
 
 /// What happens while a status is on its way is not in it.
 constexpr Duration kInFlight = 1s;
+/// 10 s after a time in whole seconds.
+constexpr Duration kLeastPause = 9s;
 
 std::string_view owner_uid(const json::value& object) {
     const json::value* owners = find_at(object, {"metadata", "ownerReferences"});
@@ -314,6 +316,7 @@ struct Invariants::State {
                                               .terms = hooks.terms ? hooks.terms() : 0});
         if (change.previous == nullptr) {
             check_replacement(job, id);
+            check_pause(job, id);
             check_order(job, id);
         }
         // What ends before the job says that it is resumed is in nobody's account.
@@ -345,6 +348,28 @@ struct Invariants::State {
         if (most && least > *most)
             broken("backoff-limit", job,
                    fmt::format("restart {} was made, and {} are allowed", least, *most));
+    }
+
+    /// A pod was made: the one before it was not the first that followed another, or it waited. An
+    /// operator that is new does not know when a pod went that it has not seen, and times mean
+    /// little where the calendar jumps.
+    void check_pause(const JobLedger& job, const JobLedger::ReplicaId& id) {
+        const std::vector<PodEntry>& pods = job.replicas.at(id).pods;
+        if (pods.size() < 3 || hooks.operators > 1 || hooks.forgetful || !calendar_steps.empty())
+            return;
+        const PodEntry& made = pods.back();
+        for (const std::size_t back : {2U, 3U}) {
+            const PodEntry& before = pods[pods.size() - back];
+            if (!before.sure_bad || before.excused || before.generation != made.generation) return;
+        }
+        const Duration since = made.made_at - pods[pods.size() - 2].made_at;
+        if (since < kLeastPause)
+            broken(
+                "back-off", job,
+                fmt::format("a pod of {} {} was made {} ms after the one before it, which was "
+                            "not the first to go",
+                            id.first, id.second,
+                            std::chrono::duration_cast<std::chrono::milliseconds>(since).count()));
     }
 
     /// A pod was made: all replicas of the type that it starts after have been ready.

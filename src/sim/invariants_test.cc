@@ -358,6 +358,23 @@ std::vector<Case> cases() {
              w.replaced("a", 0, "b",
                         R"({"metadata":{"annotations":{"muster.dev/generation":"1"}}})");
          }},
+        {"APodWithoutAPause", "back-off",
+         [](Changes& w) {
+             w.replaced("a", 0, "b");
+             w.wait(1min);
+             w.pod("b", 0, kRunning);
+             w.replaced("b", 0, "c");
+             w.wait(8s);
+             w.replaced("c", 0, "d");
+         }},
+        {"PodsWithPauses", "",
+         [](Changes& w) {
+             w.replaced("a", 0, "b");
+             w.wait(10s);
+             w.replaced("b", 0, "c");
+             w.wait(20s);
+             w.replaced("c", 0, "d");
+         }},
         {"APodBeyondTheLimit", "backoff-limit",
          [](Changes& w) {
              w.job(R"({"spec":{"runPolicy":{"backoffLimit":1}}})", "user");

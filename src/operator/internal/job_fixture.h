@@ -45,6 +45,8 @@ struct PodSketch {
     std::int32_t node_restarts = 0;
     jobs::RestartHistory restart_history = {};
     bool ready = true;
+    WallTime created = {};
+    std::optional<WallTime> ended_at = std::nullopt;
 };
 
 PodPtr make_pod(const PodSketch& sketch);
@@ -75,7 +77,7 @@ std::vector<std::string> summary(const jobs::JobStatus& status);
 std::vector<std::string> names(const std::vector<Deletion>& deletions);
 /// What is created: "Worker 0".
 std::vector<std::string> replicas(const std::vector<PodCreation>& creations);
-std::vector<std::string> replicas(const std::vector<SlotId>& slots);
+std::vector<std::string> replicas(const std::vector<ServiceCreation>& creations);
 /// The reasons of the events.
 std::vector<std::string> reasons(const Plan& plan);
 

@@ -89,6 +89,8 @@ PodPtr make_pod(const PodSketch& sketch) {
     pod->node_restarts = sketch.node_restarts;
     pod->restart_history = sketch.restart_history;
     pod->ready = sketch.ready;
+    pod->created = sketch.created;
+    pod->ended_at = sketch.ended_at;
     return pod;
 }
 
@@ -134,17 +136,25 @@ jobs::JobStatus status_after(const jobs::Job& job, Dependents&& dependents,
     return status_after(job, dependents, std::move(status));
 }
 
-std::vector<std::string> replicas(const std::vector<SlotId>& slots) {
+namespace {
+
+template <class Creation>
+std::vector<std::string> replicas_of(const std::vector<Creation>& creations) {
     std::vector<std::string> result;
-    for (SlotId slot : slots)
-        result.push_back(fmt::format("{} {}", pytorch().replica_types[slot.type].name, slot.index));
+    for (const Creation& creation : creations)
+        result.push_back(fmt::format("{} {}", pytorch().replica_types[creation.slot.type].name,
+                                     creation.slot.index));
     return result;
 }
 
+}  // namespace
+
+std::vector<std::string> replicas(const std::vector<ServiceCreation>& creations) {
+    return replicas_of(creations);
+}
+
 std::vector<std::string> replicas(const std::vector<PodCreation>& creations) {
-    std::vector<SlotId> slots;
-    for (const PodCreation& creation : creations) slots.push_back(creation.slot);
-    return replicas(slots);
+    return replicas_of(creations);
 }
 
 std::vector<std::string> summary(const jobs::JobStatus& status) {

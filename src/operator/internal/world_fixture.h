@@ -63,6 +63,8 @@ class World {
     void run_for(Duration duration);
     /// Long enough for every reaction, short against every time-out.
     void settle() { run_for(std::chrono::milliseconds(200)); }
+    /// A replica that is in a pause gets its next pod.
+    void outlast_pause() { run_for(std::chrono::minutes(6)); }
     template <class T>
     T wait(Task<T> task);
 

@@ -82,18 +82,19 @@ void PodEntry::settle(Instant seen_before) {
 
 /// That of the pod, which is made when the pod is new.
 PodEntry& JobLedger::entry_of(const ReplicaId& replica, const json::value& pod,
-                              std::uint64_t terms) {
+                              const Circumstances& now) {
     const std::string_view uid = text_at(pod, {"metadata", "uid"});
     std::vector<PodEntry>& pods = replicas[replica].pods;
     const auto known = std::ranges::find(pods, uid, &PodEntry::uid);
     if (known != pods.end()) return *known;
     PodEntry made{.uid = std::string(uid)};
+    made.made_at = now.at;
     made.generation =
         number_of(text_at(pod, {"metadata", "annotations", kube::kGenerationAnnotation}));
     made.before =
         number_of(text_at(pod, {"metadata", "annotations", jobs::annotations::kRestarts}));
     generation = std::max(generation, made.generation);
-    if (!pods.empty() && pods.back().gone && pods.back().gone_in != terms)
+    if (!pods.empty() && pods.back().gone && pods.back().gone_in != now.terms)
         for (PodEntry& earlier : pods) earlier.excused = true;
     return pods.emplace_back(std::move(made));
 }
@@ -101,7 +102,7 @@ PodEntry& JobLedger::entry_of(const ReplicaId& replica, const json::value& pod,
 PodEntry& JobLedger::note_pod(const ReplicaId& replica, const store::StoreChange& change,
                               const Circumstances& now) {
     const json::value& pod = change.object ? *change.object : *change.previous;
-    PodEntry& entry = entry_of(replica, pod, now.terms);
+    PodEntry& entry = entry_of(replica, pod, now);
     entry.settle(now.seen_before);
 
     const PodChange what = change_of(pod, change, entry);

@@ -34,6 +34,7 @@ struct PodEntry {
     bool excused = false;
     std::uint64_t gone_in = 0;  ///< term of the operators
 
+    Instant made_at{};
     Instant evidence_at{};  ///< of the last change of `restarts` or `bad`
     /// What an operator has surely seen of them, since it was up while that stood in the API.
     std::int64_t sure_restarts = 0;
@@ -90,7 +91,7 @@ struct JobLedger {
     std::int64_t most_generations(bool forgetful) const;
 
   private:
-    PodEntry& entry_of(const ReplicaId& replica, const json::value& pod, std::uint64_t terms);
+    PodEntry& entry_of(const ReplicaId& replica, const json::value& pod, const Circumstances& now);
 };
 
 }  // namespace muster::sim

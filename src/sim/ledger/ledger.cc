@@ -21,6 +21,7 @@ constexpr std::array kNames = std::to_array<std::string_view>({
     "restarts-most",    // and is never more than happened
     "restarts-least",   // nor, once the job has ended, less than an operator saw
     "groups",           // a group's pod is followed by one of the next generation
+    "back-off",         // a replica whose pods go again and again gets the next after a pause
     "backoff-limit",    // no pod is made again at the limit, and no job succeeds beyond it
     "deadline",         // fires within a second
     "ttl",              // deletes once, not early, and at all

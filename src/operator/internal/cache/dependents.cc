@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kube/values/time.h"
 #include "operator/internal/cache/seen_pods.h"
 #include "operator/internal/restart_policy/restart_policy.h"
 
@@ -58,6 +59,7 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     // The counts in the status apply where we have not counted ourselves. Otherwise what another
     // operator writes there would be carried over, and counted again when our watch shows it.
     std::vector<std::int32_t> known(facts->kind->replica_types.size());
+    const bool first_look = !rules_.facts;
     for (std::size_t type = 0; rules_.facts && type < types_.size(); ++type)
         known[type] = types_[type].totals.restarts;
     for (const TypeFacts& type : facts->types) {
@@ -74,12 +76,41 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
             Slot& slot = types_[type].slots[i];
-            if (afresh) slot.done = slot.lapsed = false;
+            if (afresh) {
+                slot.done = slot.lapsed = false;
+                slot.former.reset();
+                slot.former_service.reset();
+            }
             write_off({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)}, slot);
         }
     }
     sum_up();
+    if (first_look) note_former_pods(known, status);
     settle_restarts(known);
+}
+
+/// A replica without a pod may have had one that an operator before us saw: the status tells of
+/// restarts that no pod accounts for, and since when the job restarts. How many pods went in a row
+/// is not known, but that they were not more than these restarts.
+void Dependents::note_former_pods(const std::vector<std::int32_t>& known,
+                                  const jobs::JobStatus& status) {
+    const auto restarting =
+        std::ranges::find(status.conditions, "Restarting", &jobs::JobCondition::type);
+    if (restarting == status.conditions.end() || restarting->status != "True") return;
+    const std::optional<WallTime> since = kube::parse_time(restarting->last_transition_time);
+    if (!since) return;
+    for (const TypeFacts& type : rules_.facts->types) {
+        if (type.wanted == 0) continue;
+        const IndexSet vacant = types_[type.type].totals.vacant;
+        const std::int32_t missing = known[type.type] - types_[type.type].totals.restarts;
+        if (missing <= 0 || vacant.size() == 0) continue;
+        const std::int32_t each = (missing + vacant.size() - 1) / vacant.size();
+        for (auto i = vacant.next(0); i >= 0; i = vacant.next(i + 1)) {
+            Recount recount(*this, {type.type, i});
+            recount.slot().former = std::make_unique<FormerObject>(
+                FormerObject{.in_a_row = each - 1, .created = *since, .ended_at = since});
+        }
+    }
 }
 
 /// Restarts of an unwanted replica are carried by those that stay. They must not count again if the
@@ -88,6 +119,8 @@ void Dependents::write_off(SlotId id, Slot& slot) const {
     if (!rules_.facts || rules_.wants(id)) return;
     slot.carried = slot.pod ? -(slot.pod->restart_history.restarts + slot.pod->node_restarts) : 0;
     slot.lapsed = false;
+    slot.former.reset();
+    slot.former_service.reset();
 }
 
 void Dependents::sum_up() {
@@ -128,6 +161,9 @@ Dependents Dependents::rebuilt_from(const std::vector<PodPtr>& pods,
             theirs.creating_service = ours.creating_service;
             theirs.done = ours.done;
             theirs.lapsed = ours.lapsed;
+            if (ours.former) theirs.former = std::make_unique<FormerObject>(*ours.former);
+            if (ours.former_service)
+                theirs.former_service = std::make_unique<FormerObject>(*ours.former_service);
         }
     }
     made.sum_up();
@@ -174,6 +210,12 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
     if (next.counts) ++slot.carried;
     slot.done = pod.phase == PodPhase::kSucceeded && !by_us && current && !rules_.paused;
     slot.lapsed = next.restarts_all;
+    // Whatever took it: one that was never to run may be taken away again and again, too.
+    const bool follows = type != nullptr && current && !rules_.paused && !by_us && !slot.done;
+    if (follows && !slot.others) {
+        slot.former = std::make_unique<FormerObject>(former(pod));
+        slot.former->counted = next.counts;
+    }
     if (expectations_) expectations_->deletions.erase(uid);
     if (slot.others) {
         slot.pod = std::move(slot.others->back());
@@ -185,6 +227,7 @@ void Dependents::pod_left(Slot& slot, const std::string& uid) {
 
 void Dependents::pod_came(Slot& slot, PodPtr pod) {
     slot.creating_pod = slot.done = slot.lapsed = false;
+    slot.former.reset();
     if (expectations_) expectations_->pods.erase(pod->slot);
     if (!slot.pod) {
         const SlotId id = pod->slot;
@@ -291,7 +334,12 @@ void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
                            (*after)->slot == (*before)->slot;
         Recount recount(*this, (*before)->slot);
         Slot& slot = recount.slot();
-        if (slot.service && slot.service->uid == (*before)->uid) slot.service.reset();
+        if (slot.service && slot.service->uid == (*before)->uid) {
+            const bool by_us = expectations_ && expectations_->deletions.contains((*before)->uid);
+            if (!stays && !by_us && !rules_.paused && rules_.wants((*before)->slot))
+                slot.former_service = std::make_unique<FormerObject>(former(**before));
+            slot.service.reset();
+        }
         if (!stays && expectations_) expectations_->deletions.erase((*before)->uid);
     }
     if (after && (*after)->label_mismatch) {
@@ -300,6 +348,7 @@ void Dependents::apply(const ServicePtr* before, const ServicePtr* after) {
         Recount recount(*this, (*after)->slot);
         Slot& slot = recount.slot();
         slot.service = *after;
+        slot.former_service.reset();
         slot.creating_service = false;
         if (expectations_) expectations_->services.erase((*after)->slot);
     }

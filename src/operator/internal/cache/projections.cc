@@ -11,6 +11,7 @@
 #include "base/parse_number.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
+#include "kube/values/time.h"
 
 namespace muster::operators {
 namespace {
@@ -137,6 +138,32 @@ std::int32_t annotated_number(const json::value& object, std::string_view key) {
     return std::max(parse_number<std::int32_t>(written).value_or(0), 0);
 }
 
+std::optional<WallTime> time_at(const json::value& object,
+                                std::initializer_list<std::string_view> path) {
+    return kube::parse_time(text(at(object, path)));
+}
+
+/// The time of a deletion's request: the timestamp of a deletion is when its grace period ends.
+std::optional<WallTime> asked_to_go(const json::value& object) {
+    const auto last = time_at(object, {"metadata", "deletionTimestamp"});
+    if (!last) return std::nullopt;
+    const std::int32_t grace = number(at(object, {"metadata", "deletionGracePeriodSeconds"}));
+    return *last - std::chrono::seconds(std::max(grace, 0));
+}
+
+/// An evicted pod has no statuses of its containers, but conditions that changed with its end.
+std::optional<WallTime> end_of(const json::value& object, const PodRecord& pod) {
+    if (!pod.ended()) return asked_to_go(object);
+    std::optional<WallTime> last;
+    for (std::string_view kind : {"initContainerStatuses", "containerStatuses"})
+        for (const json::value& container : list(at(object, {"status", kind})))
+            last = std::max(last, time_at(container, {"state", "terminated", "finishedAt"}));
+    if (last) return last;
+    for (const json::value& condition : list(at(object, {"status", "conditions"})))
+        last = std::max(last, time_at(condition, {"lastTransitionTime"}));
+    return last;
+}
+
 /// What upstream reports for an abnormal pod: container statuses if there are any, else those of
 /// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
 std::shared_ptr<const PodProblem> problem_of(const json::value& object, const PodRecord& pod) {
@@ -223,6 +250,7 @@ Credentials read_identity(const json::value& object, std::string_view what,
     record.name = text(at(object, {"metadata", "name"}));
     record.uid = text(at(object, {"metadata", "uid"}));
     record.resource_version = text(at(object, {"metadata", "resourceVersion"}));
+    record.created = time_at(object, {"metadata", "creationTimestamp"}).value_or(WallTime{});
     record.deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
 
     const json::value* labels = at(object, {"metadata", "labels"});
@@ -266,7 +294,9 @@ std::optional<PodPtr> project_pod(const json::value& object) {
         if (text(child(&container, "name")) == main) read_exits(container, *pod);
     pod->node_restarts = restarts_in_place(status);
     pod->restart_history = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
-                            .generation = annotated_number(object, kube::kGenerationAnnotation)};
+                            .generation = annotated_number(object, kube::kGenerationAnnotation),
+                            .in_a_row = annotated_number(object, jobs::annotations::kInARow)};
+    pod->ended_at = end_of(object, *pod);
     pod->problem = problem_of(object, *pod);
     if (kind.owned_objects)
         if (std::string address = text(child(status, "podIP")); !address.empty())
@@ -277,6 +307,7 @@ std::optional<PodPtr> project_pod(const json::value& object) {
 std::optional<ServicePtr> project_service(const json::value& object) {
     auto service = std::make_shared<ServiceRecord>();
     if (read_identity(object, "Service", *service) != Credentials::kReplica) return std::nullopt;
+    service->in_a_row = annotated_number(object, jobs::annotations::kInARow);
     return service;
 }
 

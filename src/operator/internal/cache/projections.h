@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time/clock.h"
 #include "jobs/kind.h"
 #include "kube/client/event_recorder.h"
 #include "kube/objects/object_meta.h"
@@ -47,6 +48,7 @@ struct DependentRecord {
     std::string resource_version;
     OwnerId owner;
     SlotId slot;  ///< from the labels
+    WallTime created;
     bool deleting = false;
     /// The job controls it, but its labels no longer name the job.
     bool label_mismatch = false;
@@ -78,7 +80,9 @@ struct PodRecord : DependentRecord {
     std::optional<std::int32_t> final_exit_code;
     /// Restarts of all containers in place, by the node.
     std::int32_t node_restarts = 0;
-    jobs::RestartHistory restart_history;       ///< from the annotations
+    jobs::RestartHistory restart_history;  ///< from the annotations
+    /// When its last container ended, or when it was asked to go; unset if neither is known.
+    std::optional<WallTime> ended_at;
     std::shared_ptr<const PodProblem> problem;  ///< null if it makes progress
     /// Only for kinds that have owned objects; null until it has one.
     std::shared_ptr<const std::string> address;
@@ -89,7 +93,9 @@ struct PodRecord : DependentRecord {
 };
 using PodPtr = std::shared_ptr<const PodRecord>;
 
-struct ServiceRecord : DependentRecord {};
+struct ServiceRecord : DependentRecord {
+    std::int32_t in_a_row = 0;  ///< from the annotation
+};
 using ServicePtr = std::shared_ptr<const ServiceRecord>;
 
 struct JobRecord {

@@ -5,6 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 
 namespace muster::operators {
@@ -119,6 +120,39 @@ TEST(Records, AWorkerOfTheMpiOperatorIsTheOneOfItsName) {
     EXPECT_EQ(project(object).slot.index, 1);
     object.at("metadata").as_object()["name"] = "demo-worker-x";
     EXPECT_TRUE(project(object).label_mismatch);
+}
+
+TEST(Records, AWorkerOfOursIsTheOneOfItsNameToo) {
+    json::value object = mpi_operators_pod("demo-worker-0", "worker");
+    json::object& labels = object.at("metadata").at("labels").as_object();
+    labels["training.kubeflow.org/replica-type"] = "worker";
+    labels["training.kubeflow.org/replica-index"] = "1";
+    EXPECT_EQ(project(object).slot.index, 0);
+    EXPECT_TRUE(project(object).named_as_replica);
+}
+
+TEST(Records, APodsEndIsThatOfItsLastContainerOrWhatElseTellsOfIt) {
+    const auto at = [](const char* time) { return kube::parse_time(time); };
+    json::value object = pod_object();
+    object.at("metadata").as_object()["creationTimestamp"] = "2026-01-01T00:00:00Z";
+    object.at("metadata").as_object()["annotations"] = {{"muster.dev/in-a-row", "3"}};
+    json::object& status = object.as_object()["status"].emplace_object();
+    status["phase"] = "Running";
+    EXPECT_EQ(project(object).created, at("2026-01-01T00:00:00Z"));
+    EXPECT_EQ(project(object).restart_history.in_a_row, 3);
+    EXPECT_EQ(project(object).ended_at, std::nullopt);
+    status["phase"] = "Failed";
+    status["conditions"] = {{{"type", "Ready"}, {"lastTransitionTime", "2026-01-01T00:00:09Z"}},
+                            {{"type", "Other"}, {"lastTransitionTime", "2026-01-01T00:00:07Z"}}};
+    EXPECT_EQ(project(object).ended_at, at("2026-01-01T00:00:09Z")) << "evicted";
+    status["containerStatuses"] = {
+        {{"name", "a"}, {"state", {{"terminated", {{"finishedAt", "2026-01-01T00:00:05Z"}}}}}},
+        {{"name", "b"}, {"state", {{"terminated", {{"finishedAt", "2026-01-01T00:00:06Z"}}}}}}};
+    EXPECT_EQ(project(object).ended_at, at("2026-01-01T00:00:06Z"));
+    status["phase"] = "Running";
+    object.at("metadata").as_object()["deletionTimestamp"] = "2026-01-01T00:00:40Z";
+    object.at("metadata").as_object()["deletionGracePeriodSeconds"] = 30;
+    EXPECT_EQ(project(object).ended_at, at("2026-01-01T00:00:10Z")) << "when it was asked to go";
 }
 
 // mpi-operator v0.8, newLauncherJob.

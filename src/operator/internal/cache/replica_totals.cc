@@ -4,6 +4,15 @@
 
 namespace muster::operators {
 
+FormerObject former(const PodRecord& pod) {
+    return {
+        .in_a_row = pod.restart_history.in_a_row, .created = pod.created, .ended_at = pod.ended_at};
+}
+
+FormerObject former(const ServiceRecord& service) {
+    return {.in_a_row = service.in_a_row, .created = service.created, .ended_at = {}};
+}
+
 bool Slot::holds(const std::string& uid) const {
     return (pod && pod->uid == uid) || (service && service->uid == uid) ||
            (others && std::ranges::any_of(*others, [&](const PodPtr& o) { return o->uid == uid; }));
@@ -95,6 +104,7 @@ class Share {
 
     void count_without_pod() {
         if (slot_.lapsed) totals_.lapsed += sign_;
+        if (slot_.former && slot_.former->counted) totals_.due += sign_;
         mark(totals_.vacant, !slot_.creating_pod && !slot_.done);
         mark(totals_.succeeded, slot_.done);
     }
@@ -145,6 +155,7 @@ class Share {
 
     void add_restart(const Consequence& next) {
         if (next.counts) totals_.restarts += sign_;
+        if (next.counts) totals_.due += sign_;
         if (next.restarts_all) totals_.lapsed += sign_;
     }
 

@@ -16,12 +16,26 @@
 
 namespace muster::operators {
 
+/// A pod or service that has ended or is gone, as far as the pause before its successor depends on
+/// it.
+struct FormerObject {
+    std::int32_t in_a_row = 0;  ///< that went before it
+    WallTime created{};
+    std::optional<WallTime> ended_at;
+    bool counted = false;  ///< its successor is a restart that was counted
+};
+FormerObject former(const PodRecord& pod);
+FormerObject former(const ServiceRecord& service);
+
 /// The pod and service at one replica's place, and its history.
 struct Slot {
     PodPtr pod;  ///< the one that counts, if there are several
     ServicePtr service;
     /// Further pods of the same replica. They are not ours, as our names are deterministic.
     std::unique_ptr<std::vector<PodPtr>> others;
+    /// The last one, if it went without the replica being done and none has followed it yet.
+    std::unique_ptr<FormerObject> former;
+    std::unique_ptr<FormerObject> former_service;  ///< that was not ours to delete
     /// Restarts of this replica that its pod does not account for; negative if another replica
     /// carries those that the pod accounts for.
     std::int32_t carried = 0;
@@ -73,6 +87,7 @@ struct ReplicaTotals {
     std::int32_t lapsed = 0;     ///< failed in the current generation, so that all restart
     std::int32_t outdated = 0;   ///< pods of an older generation, being deleted or not
     std::int32_t restarts = 0;
+    std::int32_t due = 0;   ///< of these, that wait for the pod which makes them
     std::int32_t pods = 0;  ///< in all slots, wanted or not
     IndexSet succeeded;
     IndexSet vacant;    ///< no pod, and none is being created

@@ -89,12 +89,13 @@ std::vector<Write> Executor::first_writes(const std::shared_ptr<WriteContext>& c
     for (const PodCreation& creation : plan.create_pods) {
         writes.emplace_back([this, context, creation] { return create_pod(context, creation); });
         if (service != plan.create_services.end())
-            writes.emplace_back(
-                [this, context, slot = *service++] { return create_service(context, slot); });
+            writes.emplace_back([this, context, creation = *service++] {
+                return create_service(context, creation);
+            });
     }
     for (; service != plan.create_services.end(); ++service)
         writes.emplace_back(
-            [this, context, slot = *service] { return create_service(context, slot); });
+            [this, context, creation = *service] { return create_service(context, creation); });
     return writes;
 }
 
@@ -193,11 +194,13 @@ Task<Result<void>> Executor::make_way(std::shared_ptr<WriteContext> context, Slo
     co_return Result<void>();
 }
 
-Task<void> Executor::create_service(std::shared_ptr<WriteContext> context, SlotId slot) {
+Task<void> Executor::create_service(std::shared_ptr<WriteContext> context,
+                                    ServiceCreation creation) {
+    const SlotId slot = creation.slot;
     table_.of(context->job_uid()).service_create_sent(slot, clock_.now() + kPatience);
     const std::string name = context->name_of(slot);
     Result<void> created;
-    auto service = jobs::build_service(*context->job, context->replica(slot));
+    auto service = jobs::build_service(*context->job, context->replica(slot), creation.in_a_row);
     if (service.has_value())
         created = co_await create(context, kube::types::kServices, name, kube::encode(*service));
     else

@@ -52,7 +52,7 @@ class Executor {
     Task<Result<void>> build_and_create_pod(std::shared_ptr<WriteContext> context,
                                             PodCreation creation, std::string name);
     Task<Result<void>> make_way(std::shared_ptr<WriteContext> context, SlotId slot);
-    Task<void> create_service(std::shared_ptr<WriteContext> context, SlotId slot);
+    Task<void> create_service(std::shared_ptr<WriteContext> context, ServiceCreation creation);
     Task<void> remove(std::shared_ptr<WriteContext> context, kube::ResourceType type,
                       Deletion deletion);
     Task<void> remove_job(std::shared_ptr<WriteContext> context);

@@ -163,7 +163,7 @@ Plan everything() {
     jobs::JobStatus status;
     status.start_time = "2026-01-01T00:00:00Z";
     return {.create_pods = {{.slot = kWorker0, .restart_history = {}}},
-            .create_services = {kWorker0},
+            .create_services = {{kWorker0}},
             .delete_pods = {{"demo-worker-1", "pod-uid", {1, 1}}},
             .delete_services = {{"demo-worker-1", "service-uid", {1, 1}}},
             .status = std::move(status),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/objects/selector.h"
 #include "kube/values/time.h"
 #include "operator/internal/planning/conditions.h"
@@ -63,6 +65,20 @@ JobOutcome fail(Draft& draft, const ReplicaTypeState& state) {
     return end(draft);
 }
 
+/// The restarts that brought the job to its limit are not made. What was told before stands: the
+/// count never falls.
+void leave_out_due_restarts(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
+                            Draft& draft) {
+    for (const ReplicaTypeState& state : states) {
+        const auto told = before.replica_statuses.find(state.name);
+        const std::int32_t least =
+            told == before.replica_statuses.end() ? 0 : told->second.restarts.value_or(0);
+        const std::int32_t made = std::max(state.restarts - state.totals.due, least);
+        draft.status.replica_statuses[state.name].restarts =
+            made > 0 ? std::optional(made) : std::nullopt;
+    }
+}
+
 JobOutcome fail_by_limit(Draft& draft, std::string message) {
     draft.set(conditions::kFailed, true, "Failed", message);
     draft.tell(kube::EventType::kNormal, "Failed", std::move(message));
@@ -70,10 +86,16 @@ JobOutcome fail_by_limit(Draft& draft, std::string message) {
 }
 
 void restart(Draft& draft, const ReplicaTypeState& state) {
-    std::string message = state.totals.replacing > 0
+    const Pause& pause = state.longest_pause;
+    std::string message = state.totals.replacing > 0 || pause.end
                               ? fmt::format("job {} is restarting because {} replica(s) failed.",
                                             draft.job.name, state.name)
                               : said_of(state, draft.job.kind->words.restarting, draft);
+    if (pause.end)
+        message += fmt::format(
+            " {} starts again after a pause of {} s (restart {} in a row).",
+            jobs::replica_name(*draft.job.kind, draft.job.name, {state.name, state.pauses}),
+            pause.length.count(), pause.in_a_row);
     const bool changed = draft.set(conditions::kRestarting, true, "Restarting", message);
     if (changed || state.newly)
         draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
@@ -139,12 +161,14 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
         if (draft.now >= *deadline) return fail_by_limit(draft, deadline_message(job.name));
         requeue_at = deadline;
     }
-    if (past_backoff_limit(facts.backoff_limit, restarts))
+    if (past_backoff_limit(facts.backoff_limit, restarts)) {
+        leave_out_due_restarts(states, before, draft);
         return fail_by_limit(draft, backoff_message(job.name));
+    }
     if (lapsed != nullptr) return restart_group(draft, *lapsed);
     bool restarting = false;
     for (const ReplicaTypeState& state : states) {
-        if (state.counts.failed == state.totals.lost) continue;
+        if (state.counts.failed == state.totals.lost && !state.longest_pause.end) continue;
         restarting = true;
         restart(draft, state);
     }

@@ -6,6 +6,7 @@
 
 #include "operator/internal/cache/dependents.h"
 #include "operator/internal/planning/draft.h"
+#include "operator/internal/planning/limits.h"
 
 namespace muster::operators {
 
@@ -17,8 +18,10 @@ struct ReplicaTypeState {
     jobs::ReplicaCounts counts;
     IndexSet done;  ///< succeeded replicas, whether their pods still exist or not
     std::int32_t restarts = 0;
-    bool waits = false;  ///< for the type that it starts after: none of its pods is made yet
-    bool newly = false;  ///< the removal of a failed pod begins now
+    bool waits = false;        ///< for the type that it starts after: none of its pods is made yet
+    bool newly = false;        ///< the removal of a failed pod begins now
+    Pause longest_pause = {};  ///< of its replicas that wait for their next pod
+    std::int32_t pauses = 0;   ///< the index of that replica
 };
 
 /// What a look at a job's replicas says about it.

@@ -22,6 +22,14 @@ constexpr std::chrono::seconds kFirstPause{10};
 constexpr std::chrono::seconds kLongestPause{300};
 constexpr std::chrono::minutes kKeptUp{10};
 
+/// The end of a pause that began then; nothing if it has passed, and after a time that is so far
+/// ahead that the clock must have been set back: it is unknown how long it has been.
+std::optional<WallTime> end_of_pause(WallTime began, std::chrono::seconds pause, WallTime now) {
+    const bool unknown = began > now + kLongestPause;
+    if (pause.count() == 0 || unknown || now >= began + pause) return std::nullopt;
+    return began + pause;
+}
+
 }  // namespace
 
 bool past_backoff_limit(std::optional<std::int32_t> limit, std::int32_t restarts) {
@@ -60,11 +68,17 @@ std::chrono::seconds pause_before_restart(std::int32_t in_a_row) {
 
 std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now) {
     const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
-    // The clock was set back: it is unknown how long it has been.
-    if (!last || now < *last) return std::nullopt;
-    const WallTime end = *last + pause_before_restart(status.restarts_in_a_row.value_or(0));
-    if (now >= end) return std::nullopt;
-    return end;
+    if (!last) return std::nullopt;
+    return end_of_pause(*last, pause_before_restart(status.restarts_in_a_row.value_or(0)), now);
+}
+
+Pause pause_after(const FormerObject& pod, WallTime now) {
+    const WallTime end = pod.ended_at.value_or(now);
+    Pause pause;
+    pause.in_a_row = end - pod.created >= kKeptUp ? 1 : pod.in_a_row + 1;
+    pause.length = pause_before_restart(pause.in_a_row);
+    pause.end = end_of_pause(pod.ended_at.value_or(pod.created), pause.length, now);
+    return pause;
 }
 
 std::string backoff_message(std::string_view job_name) {

@@ -9,6 +9,7 @@
 #include "base/time/clock.h"
 #include "jobs/job.h"
 #include "operator/internal/cache/job_facts.h"
+#include "operator/internal/cache/replica_totals.h"
 
 namespace muster::operators {
 
@@ -36,6 +37,18 @@ std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now);
 std::chrono::seconds pause_before_restart(std::int32_t in_a_row);
 /// When the pods of the last group restart may be made; nothing if that has passed.
 std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now);
+
+// The pods of one replica follow each other after the same pauses. They are reckoned from the pod
+// before, which stays in the API until then if it failed: whichever operator looks, finds the same.
+
+struct Pause {
+    std::int32_t in_a_row = 0;  ///< pods that went, including this one
+    std::chrono::seconds length{};
+    std::optional<WallTime> end;  ///< nothing if it has passed
+};
+/// The pause after a pod of a replica. If it is unknown when it ended, it is as long after the
+/// pod's creation, so that pods are made no faster.
+Pause pause_after(const FormerObject& pod, WallTime now);
 
 /// Messages of the Failed condition.
 std::string backoff_message(std::string_view job_name);

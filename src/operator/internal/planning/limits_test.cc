@@ -105,15 +105,58 @@ TEST(Limits, OnlyALimitsEndIsOne) {
     EXPECT_FALSE(ended_by_limit(running, "demo"));
 }
 
+struct PauseRow {
+    std::string name;
+    FormerObject pod;
+    std::int32_t in_a_row;
+    std::chrono::seconds length;
+    std::optional<WallTime> end;
+};
+class PauseAfter : public ::testing::TestWithParam<PauseRow> {};
+
+TEST_P(PauseAfter, TheLastPod) {
+    const PauseRow& row = GetParam();
+    const Pause pause = pause_after(row.pod, kNow);
+    EXPECT_EQ(pause.in_a_row, row.in_a_row);
+    EXPECT_EQ(pause.length, row.length);
+    EXPECT_EQ(pause.end, row.end);
+}
+
+FormerObject former_pod(std::int32_t in_a_row, WallTime created, std::optional<WallTime> ended_at) {
+    return {.in_a_row = in_a_row, .created = created, .ended_at = ended_at};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, PauseAfter,
+    ::testing::Values(
+        PauseRow{"TheFirst", former_pod(0, kNow - 5s, kNow), 1, 0s, std::nullopt},
+        PauseRow{"TheSecond", former_pod(1, kNow - 5s, kNow - 1s), 2, 10s, kNow + 9s},
+        PauseRow{"TheThird", former_pod(2, kNow - 5s, kNow), 3, 20s, kNow + 20s},
+        PauseRow{"TheTenth", former_pod(9, kNow - 5s, kNow), 10, 300s, kNow + 300s},
+        PauseRow{"TheFirstOfANodeWhoseClockIsAhead", former_pod(0, kNow, kNow + 3s), 1, 0s,
+                 std::nullopt},
+        PauseRow{"ItHasPassed", former_pod(1, kNow - 60s, kNow - 10s), 2, 10s, std::nullopt},
+        PauseRow{"ItRanForLong", former_pod(9, kNow - 600s, kNow), 1, 0s, std::nullopt},
+        PauseRow{"ItsEndIsUnknown", former_pod(1, kNow - 4s, std::nullopt), 2, 10s, kNow + 6s},
+        PauseRow{"OfOneThatIsLongAgo", former_pod(9, kNow - 601s, std::nullopt), 1, 0s,
+                 std::nullopt},
+        PauseRow{"ANodesClockIsAhead", former_pod(1, kNow, kNow + 3s), 2, 10s, kNow + 13s},
+        PauseRow{"TheClockWasSetBack", former_pod(1, kNow + 1h, kNow + 2h), 1, 0s, std::nullopt}),
+    [](const auto& info) { return info.param.name; });
+
 TEST(Limits, APauseEndsAndAClockThatGoesBackEndsItToo) {
     jobs::JobStatus status;
     EXPECT_EQ(restarts_in_a_row(status, kNow), 1);
     EXPECT_EQ(end_of_pause(status, kNow), std::nullopt);
+    status.restarts_in_a_row = 1;
+    status.last_restart_time = kube::format_time(kNow + 1s);
+    EXPECT_EQ(end_of_pause(status, kNow), std::nullopt) << "there is none";
     status.restarts_in_a_row = 3;
     status.last_restart_time = kube::format_time(kNow);
     EXPECT_EQ(end_of_pause(status, kNow + 19s), kNow + 20s);
     EXPECT_EQ(end_of_pause(status, kNow + 20s), std::nullopt);
-    EXPECT_EQ(end_of_pause(status, kNow - 1s), std::nullopt);
+    EXPECT_EQ(end_of_pause(status, kNow - 1s), kNow + 20s) << "times are written a little ahead";
+    EXPECT_EQ(end_of_pause(status, kNow - 301s), std::nullopt);
     EXPECT_EQ(restarts_in_a_row(status, kNow + 599s), 4);
     EXPECT_EQ(restarts_in_a_row(status, kNow + 600s), 1);
     EXPECT_EQ(pause_before_restart(1'000'000), 300s);

@@ -19,6 +19,13 @@ struct PodCreation {
     friend bool operator==(const PodCreation&, const PodCreation&) = default;
 };
 
+struct ServiceCreation {
+    SlotId slot;
+    std::int32_t in_a_row = 0;  ///< that went before it
+
+    friend bool operator==(const ServiceCreation&, const ServiceCreation&) = default;
+};
+
 /// One object to delete, and only this one: a successor of the same name has another uid.
 struct Deletion {
     std::string name;
@@ -53,7 +60,7 @@ struct Plan {
     std::vector<IntegrationType> ensure_integrations = {};
     std::vector<IntegrationDeletion> delete_integrations = {};
     std::vector<PodCreation> create_pods = {};
-    std::vector<SlotId> create_services = {};
+    std::vector<ServiceCreation> create_services = {};
     std::vector<Deletion> delete_pods = {};
     std::vector<Deletion> delete_services = {};
     std::vector<Claim> adopt_pods = {};

@@ -294,6 +294,7 @@ class Planner {
         const JobOutcome outcome = evaluate(states, before_, draft_, plan_.requeue_at);
         if (outcome == JobOutcome::kContinues) {
             if (pause) requeue_no_later_than(*pause);
+            if (first_to_follow_) requeue_no_later_than(*first_to_follow_);
             return;
         }
         // Nothing is made or removed before the end is recorded: the next plan cleans up from the
@@ -371,16 +372,33 @@ class Planner {
         for_each_lacking(state, [&](SlotId) { return !(any = true); });
         return any;
     }
-    void create_pods(const ReplicaTypeState& state) {
+    /// Whether a pod may follow that one now; notes when, if not.
+    bool may_follow_now(ReplicaTypeState& state, std::int32_t index, const Pause& pause) {
+        if (!pause.end) return true;
+        if (state.longest_pause.length < pause.length) {
+            state.longest_pause = pause;
+            state.pauses = index;
+        }
+        note_end(*pause.end);
+        return false;
+    }
+    void note_end(WallTime of_pause) {
+        first_to_follow_ = first_to_follow_ ? std::min(*first_to_follow_, of_pause) : of_pause;
+    }
+    void create_pods(ReplicaTypeState& state) {
         for_each_lacking(state, [&](SlotId id) {
-            if (!has_room()) return false;
             const std::int32_t i = id.index;
+            const Slot& at = slot(state, i);
+            const Pause pause = at.former ? pause_after(*at.former, draft_.now) : Pause{};
+            if (!may_follow_now(state, i, pause)) return true;
+            if (!has_room()) return false;
             plan_.create_pods.push_back({id,
-                                         {.restarts = slot(state, i).carried,
-                                          .generation = before_.restart_generation.value_or(0)}});
+                                         {.restarts = at.carried,
+                                          .generation = before_.restart_generation.value_or(0),
+                                          .in_a_row = pause.in_a_row}});
             // A replica's service is created next to its pod, so that the name resolves when the
             // process starts.
-            if (state.totals.unserved.contains(i)) create_service(id);
+            if (state.totals.unserved.contains(i)) create_service(state, id);
             return true;
         });
     }
@@ -390,16 +408,23 @@ class Planner {
             // Created with its pod, above; a replica that is done and gone needs none.
             if (state.totals.vacant.contains(i) || !slot(state, i).pod) continue;
             if (!has_room()) return;
-            create_service({state.facts.type, i});
+            create_service(state, {state.facts.type, i});
         }
     }
-    void create_service(SlotId id) {
-        if (job_.kind->services && !is_adopted(orphans_.services, id))
-            plan_.create_services.push_back(id);
+    void create_service(const ReplicaTypeState& state, SlotId id) {
+        if (!job_.kind->services || is_adopted(orphans_.services, id)) return;
+        const Slot& at = slot(state, id.index);
+        const Pause pause =
+            at.former_service ? pause_after(*at.former_service, draft_.now) : Pause{};
+        if (pause.end)
+            note_end(*pause.end);
+        else
+            plan_.create_services.push_back({id, pause.in_a_row});
     }
 
     /// Removes failed pods that are replaced, those of an older generation, and second pods of a
-    /// replica.
+    /// replica. A failed one stays until its successor may be made: it shows what happened, and
+    /// any operator when.
     void remove(ReplicaTypeState& state) {
         const IndexSet& replace = state.totals.replace;
         for (auto i = replace.next(0); i >= 0; i = replace.next(i + 1)) {
@@ -407,6 +432,7 @@ class Planner {
             const bool failed =
                 pod.phase == PodPhase::kFailed &&
                 pod.restart_history.generation >= before_.restart_generation.value_or(0);
+            if (failed && !may_follow_now(state, i, pause_after(former(pod), draft_.now))) continue;
             if (erase(pod) && failed) state.newly = true;
         }
         const IndexSet& doubled = state.totals.doubled;
@@ -437,6 +463,7 @@ class Planner {
     std::optional<PodGate> gate_;
     Draft draft_;
     Plan plan_;
+    std::optional<WallTime> first_to_follow_;  ///< of what pauses
 };
 
 }  // namespace

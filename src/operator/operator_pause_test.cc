@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/internal/world_fixture.h"
+
+// A replica whose pods go as soon as they are made, for whatever reason.
+
+namespace muster::operators {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct LoopRow {
+    std::string name;
+    std::string policy;
+    void (*end)(World& world, const std::string& pod);
+};
+
+class EveryLoop : public ::testing::TestWithParam<LoopRow> {
+  protected:
+    EveryLoop() {
+        world.start_operator();
+        world.transport.before_write = [this](const kube::Request& request) {
+            if (request.method == kube::Method::kPost && request.path.ends_with("/pods")) ++made;
+        };
+    }
+    /// Ends each pod of worker 0 within a second.
+    void run_seconds(int seconds) {
+        for (int second = 0; second < seconds; ++second) {
+            world.run_for(1s);
+            const auto pod = world.object(kube::types::kPods, "demo-worker-0");
+            if (!pod || world.uid("demo-worker-0") == last_) continue;
+            last_ = world.uid("demo-worker-0");
+            GetParam().end(world, "demo-worker-0");
+        }
+    }
+
+    World world;
+    int made = 0;
+
+  private:
+    std::string last_;
+};
+
+// 1,375 pods in 10 s, before there were pauses. Now the second comes at once, and the others after
+// 10, 20, 40, 80, 160 and 300 s.
+TEST_P(EveryLoop, MakesPodsAfterPausesThatGrow) {
+    world.create_job({.masters = -1, .workers = 1, .policy = GetParam().policy});
+    run_seconds(8);
+    EXPECT_EQ(made, 2);
+    run_seconds(20);
+    EXPECT_EQ(made, 3);
+    run_seconds(570);
+    EXPECT_GE(made, 6);
+    EXPECT_LE(made, 7);
+    EXPECT_FALSE(world.status("demo").finished());
+}
+
+class LoopAcrossOperators : public EveryLoop {};
+
+TEST_P(LoopAcrossOperators, KeepsItsPauses) {
+    world.create_job({.masters = -1, .workers = 1, .policy = GetParam().policy});
+    for (int operators = 0; operators < 60; ++operators) {
+        run_seconds(5);
+        world.restart_operator();
+    }
+    EXPECT_GE(made, 5);
+    EXPECT_LE(made, 8);
+}
+
+// Someone takes it away as soon as it is there; the pod runs on.
+TEST(PauseOfAService, GrowsAsThatOfAPod) {
+    World world;
+    world.start_operator();
+    int made = 0;
+    world.transport.before_write = [&](const kube::Request& request) {
+        if (request.method == kube::Method::kPost && request.path.ends_with("/services")) ++made;
+    };
+    world.run_job({.masters = -1, .workers = 1});
+    for (int second = 0; second < 600; ++second) {
+        world.run_for(1s);
+        if (world.object(kube::types::kServices, "demo-worker-0"))
+            world.delete_service("demo-worker-0");
+    }
+    EXPECT_GE(made, 6);
+    EXPECT_LE(made, 7);
+    EXPECT_TRUE(world.status("demo").is("Running"));
+}
+
+void kill(World& world, const std::string& pod) { world.set_phase(pod, "Failed", 137); }
+void fail(World& world, const std::string& pod) { world.set_phase(pod, "Failed", 1); }
+void evict(World& world, const std::string& pod) { world.set_phase(pod, "Failed"); }
+void take_away(World& world, const std::string& pod) { world.force_delete_pod(pod); }
+void take_away_running(World& world, const std::string& pod) {
+    world.set_phase(pod, "Running");
+    world.run_for(100ms);
+    world.force_delete_pod(pod);
+}
+void fail_and_clean(World& world, const std::string& pod) {
+    world.set_phase(pod, "Running");
+    world.run_for(100ms);
+    world.set_phase(pod, "Failed", 137);
+    world.run_for(100ms);
+    if (world.object(kube::types::kPods, pod)) world.force_delete_pod(pod);
+}
+
+const auto kToldByTheApi =
+    ::testing::Values(LoopRow{"KilledUnderExitCode", "ExitCode", kill},
+                      LoopRow{"EvictedUnderExitCode", "ExitCode", evict},
+                      LoopRow{"FailedUnderOnFailure", "OnFailure", fail},
+                      LoopRow{"EvictedUnderAlways", "Always", evict},
+                      LoopRow{"TakenAwayUnderNever", "Never", take_away_running},
+                      LoopRow{"FailedAndCleanedUp", "ExitCode", fail_and_clean});
+const auto name_of = [](const auto& info) { return info.param.name; };
+
+INSTANTIATE_TEST_SUITE_P(Each, EveryLoop, kToldByTheApi, name_of);
+// Such a pod leaves nothing behind.
+INSTANTIATE_TEST_SUITE_P(Unseen, EveryLoop,
+                         ::testing::Values(LoopRow{"TakenAwayBeforeItRan", "Never", take_away}),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Each, LoopAcrossOperators, kToldByTheApi, name_of);
+
+}  // namespace
+}  // namespace muster::operators
