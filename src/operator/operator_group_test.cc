@@ -185,7 +185,7 @@ TEST_F(GroupTest, RestartsInARowArePutOff) {
         world.run_for(pause - 2s);
         EXPECT_THAT(world.pods(), IsEmpty()) << pause;
         EXPECT_THAT(summary(world.status("demo")), ElementsAre("Created", "Restarting"));
-        world.run_for(2s);
+        world.run_for(3s);
         EXPECT_THAT(world.pods(), SizeIs(3)) << pause;
     }
     world.run_for(10min);

@@ -31,7 +31,7 @@ jobs::ReplicaStatus replica_status(const JobRecord& job, const ReplicaTypeState&
 }
 
 JobOutcome end(Draft& draft) {
-    draft.status.completion_time = kube::format_time(draft.now);
+    draft.status.completion_time = kube::format_time(whole_second_from(draft.now));
     for (auto& [type, counts] : draft.status.replica_statuses) counts.completed_indexes.clear();
     return JobOutcome::kFinished;
 }
@@ -106,7 +106,7 @@ JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
     const std::int32_t generation = status.restart_generation.value_or(0) + 1;
     status.restart_generation = generation;
     status.restarts_in_a_row = restarts_in_a_row(status, draft.now);
-    status.last_restart_time = kube::format_time(draft.now);
+    status.last_restart_time = kube::format_time(whole_second_from(draft.now));
     for (auto& [type, counts] : status.replica_statuses) counts.completed_indexes.clear();
     const std::chrono::seconds pause = pause_before_restart(*status.restarts_in_a_row);
     std::string message = fmt::format(
@@ -158,7 +158,8 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
     for (const ReplicaTypeState& state : states)
         if (is_final(state, facts.success_policy)) return fail(draft, state);
     if (const std::optional<WallTime> deadline = deadline_of(facts, draft.status)) {
-        if (draft.now >= *deadline) return fail_by_limit(draft, deadline_message(job.name));
+        if (draft.now >= *deadline || facts.deadline_seconds == 0)
+            return fail_by_limit(draft, deadline_message(job.name));
         requeue_at = deadline;
     }
     if (past_backoff_limit(facts.backoff_limit, restarts)) {

@@ -81,6 +81,8 @@ Pause pause_after(const FormerObject& pod, WallTime now) {
     return pause;
 }
 
+WallTime whole_second_from(WallTime now) { return std::chrono::ceil<std::chrono::seconds>(now); }
+
 std::string backoff_message(std::string_view job_name) {
     return fmt::format("Job {} has failed because it has reached the specified backoff limit",
                        job_name);

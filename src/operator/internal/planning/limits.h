@@ -50,6 +50,10 @@ struct Pause {
 /// pod's creation, so that pods are made no faster.
 Pause pause_after(const FormerObject& pod, WallTime now);
 
+/// The time to write for what begins or ends now. Times are written in whole seconds, and what is
+/// reckoned from them must not come early.
+WallTime whole_second_from(WallTime now);
+
 /// Messages of the Failed condition.
 std::string backoff_message(std::string_view job_name);
 std::string deadline_message(std::string_view job_name);

@@ -4,6 +4,7 @@
 
 #include "kube/values/time.h"
 #include "operator/internal/planning/conditions.h"
+#include "operator/internal/planning/limits.h"
 
 namespace muster::operators {
 namespace {
@@ -58,7 +59,7 @@ Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const 
         next,
         {.type = conditions::kFailed, .reason = kind + "FailedValidation", .message = message},
         now);
-    next.completion_time = kube::format_time(now);
+    next.completion_time = kube::format_time(whole_second_from(now));
     plan.status = std::move(next);
     plan.events.push_back({kube::EventType::kWarning, kind + "FailedValidation", message});
     return plan;

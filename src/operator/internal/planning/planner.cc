@@ -242,7 +242,7 @@ class Planner {
 
     // --- suspension
 
-    void begin() { draft_.status.start_time = kube::format_time(draft_.now); }
+    void begin() { draft_.status.start_time = kube::format_time(whole_second_from(draft_.now)); }
 
     void suspend() {
         erase_all();

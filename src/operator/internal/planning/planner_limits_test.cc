@@ -92,6 +92,28 @@ TEST(PlannerLimits, ADeadlineIsWhenToLookAgain) {
     EXPECT_EQ(late.events.front().type, kube::EventType::kNormal);
 }
 
+// Times are written in whole seconds.
+TEST(PlannerLimits, NothingThatIsReckonedFromAWrittenTimeIsEarly) {
+    const WallTime began = kNow + 900ms;
+    const jobs::Job job = make_job({.deadline_seconds = 10, .ttl_seconds = 10});
+    Dependents dependents = make_dependents(kAllRunning);
+    const jobs::JobStatus running = *plan(job, {}, dependents, began).status;
+    EXPECT_FALSE(plan(job, running, dependents, began + 9900ms).status);
+    const Plan late = plan(job, running, dependents, began + 11s);
+    ASSERT_TRUE(late.status);
+    const jobs::JobStatus failed = *late.status;
+    Dependents none;
+    EXPECT_FALSE(plan(job, failed, none, began + 11s + 9900ms).delete_job);
+    EXPECT_TRUE(plan(job, failed, none, began + 22s).delete_job);
+}
+
+TEST(PlannerLimits, ADeadlineOfZeroIsPastInTheMiddleOfASecond) {
+    const Plan first = plan(make_job({.deadline_seconds = 0}), {}, {}, kNow + 500ms);
+    ASSERT_TRUE(first.status);
+    EXPECT_TRUE(first.status->is("Failed"));
+    EXPECT_THAT(first.create_pods, IsEmpty());
+}
+
 TEST(PlannerLimits, ARestartThatIsNotMadeIsNotTold) {
     for (const bool gone : {false, true}) {
         const jobs::Job job = make_job({.backoff_limit = 2});
