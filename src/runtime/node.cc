@@ -338,4 +338,6 @@ Result<void> Node::end_fault(const std::string& namespace_, const std::string& p
 
 const std::vector<std::string>& Node::notices() const { return impl_->notices; }
 
+bool Node::isolates_pods() const { return impl_->sandboxes.fabric.has_value(); }
+
 }  // namespace muster::runtime

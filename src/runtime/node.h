@@ -126,6 +126,8 @@ class Node {
     /// Lines for people about what pods lack here compared with a cluster (networks of their own,
     /// access to the outside): what they have instead, why, and what to do about it.
     const std::vector<std::string>& notices() const;
+    /// Whether each pod has namespaces, and with them a /tmp, of its own.
+    bool isolates_pods() const;
 
   private:
     struct Impl;

@@ -73,6 +73,7 @@ void ManifestFlags::declare(Flags& flags, ManifestOptions& options) {
     flags.list("--ignore-resources", options.adjustments.ignored_resources, ',');
     flags.value("--fit", fit_);
     flags.flag("--strict", options.strict);
+    flags.flag("--wait-for-others", options.wait_for_others);
 }
 
 std::optional<std::string> ManifestFlags::finish(ManifestOptions& options) const {

@@ -64,13 +64,14 @@ class ContainerCheck {
     ContainerCheck(const manifest::Document& document, const manifest::PodSpecRef& pod,
                    const manifest::ContainerRef& ref, const kube::Container* made,
                    const std::vector<MountPoint>& mounts, const control_plane::Machine& machine,
-                   const Surroundings& around, std::vector<manifest::Problem>& problems)
+                   const Surroundings& around, MachineProblems& found)
         : document_(document),
           pod_(pod),
           ref_(ref),
           machine_(machine),
           around_(around),
-          problems_(problems) {
+          problems_(found.always),
+          with_own_tmp_(found.with_own_tmp) {
         for (const MountPoint& point : mounts) mounted_.push_back(point.path);
         if (made != nullptr) given_ = made->command;
     }
@@ -93,6 +94,7 @@ class ContainerCheck {
         if (of_command == 0) tell_args_are_the_command();
         program_field_ = ref_.path + (of_command == 0 ? ".args[0]" : ".command[0]");
         if (words[0].find("$(") != std::string::npos) return;  // known only when it starts
+        check_tmp(words, of_command);
         std::optional<std::string> program = find_program(words[0]);
         if (program) check_interpreter(*program);
         if (takes_script(words[0])) check_script(words, of_command);
@@ -104,20 +106,31 @@ class ContainerCheck {
             document_.problem(manifest::Severity::kError, field, std::move(message)));
     }
 
-    /// The path on this machine for a path of the container; nullopt if a volume provides it, so
-    /// that it is known only when the pod runs.
-    std::optional<std::string> here(const std::string& path) const {
-        for (const std::string& mount : mounted_)
-            if (is_below(path, mount)) return std::nullopt;
+    bool is_mounted(const std::string& path) const {
+        return std::ranges::any_of(mounted_,
+                                   [&](const std::string& mount) { return is_below(path, mount); });
+    }
+    /// The --mount that covers the path; null if there is none.
+    const std::pair<std::string, std::string>* substitute(const std::string& path) const {
         const std::pair<std::string, std::string>* best = nullptr;
         for (const auto& mount : around_.mounts)
             if (is_below(path, mount.first) &&
                 (best == nullptr || mount.first.size() > best->first.size()))
                 best = &mount;
-        // A pod has its own empty /tmp and /dev/shm, except for the caller's directory.
-        if (best == nullptr && is_below(path, around_.working_dir)) return path;
-        if (best == nullptr && (is_below(path, "/tmp") || is_below(path, "/dev/shm")))
-            return std::nullopt;
+        return best;
+    }
+    /// A pod has its own empty /tmp and /dev/shm, except for the caller's directory.
+    bool is_in_own_tmp(const std::string& path) const {
+        return (is_below(path, "/tmp") || is_below(path, "/dev/shm")) &&
+               !is_below(path, around_.working_dir) && !is_mounted(path) &&
+               substitute(path) == nullptr;
+    }
+
+    /// The path on this machine for a path of the container; nullopt if a volume provides it, or
+    /// its own /tmp, so that it is known only when the pod runs.
+    std::optional<std::string> here(const std::string& path) const {
+        if (is_mounted(path) || is_in_own_tmp(path)) return std::nullopt;
+        const std::pair<std::string, std::string>* best = substitute(path);
         return best == nullptr
                    ? path
                    : best->second + path.substr(best->first == "/" ? 0 : best->first.size());
@@ -129,6 +142,78 @@ class ContainerCheck {
     static std::string mount_hint(const std::string& directory) {
         return fmt::format("images are not pulled, so say where it is with --mount {}=DIR",
                            directory);
+    }
+
+    /// Of what the pod starts with and this machine has in its own /tmp. Other containers of the pod
+    /// share its /tmp and may make it.
+    void check_tmp(const std::vector<std::string>& words, std::size_t of_command) {
+        if (manifest::containers(pod_).size() > 1) return;
+        const auto path_of = [&](const std::string& word) {
+            return normal_path(word.starts_with('/') ? word : working_dir_ + "/" + word);
+        };
+        if (words[0].find('/') != std::string::npos)
+            check_in_tmp(path_of(words[0]), program_field_);
+        else if (!words[0].empty())
+            check_search_in_tmp(words[0]);
+        const std::optional<std::size_t> script =
+            takes_script(words[0]) ? script_index(words) : std::nullopt;
+        if (script && words[*script].find("$(") == std::string::npos)
+            check_in_tmp(path_of(words[*script]), field_of_word(*script, of_command));
+    }
+    void check_in_tmp(const std::string& path, const std::string& field) {
+        if (!is_in_own_tmp(path) || machine_.kind_of(path) == FileKind::kMissing) return;
+        with_own_tmp_.push_back(document_.problem(
+            manifest::Severity::kError, field,
+            fmt::format("{0} is on this machine, but each pod has a {1} of its own and does not "
+                        "see it; move it elsewhere, or show its directory with --mount {2}={2}",
+                        path, is_below(path, "/tmp") ? "/tmp" : "/dev/shm", parent_of(path))));
+    }
+    /// A program that PATH has first in /tmp: the pod has another one, or none.
+    void check_search_in_tmp(const std::string& name) {
+        const std::optional<std::string> path = search_path();
+        if (!path) return;
+        const std::optional<std::string> hidden =
+            first_along(name, *path, [this](const std::string& candidate) {
+                return is_in_own_tmp(candidate) ? machine_.kind_of(candidate) == FileKind::kProgram
+                                                : may_be_program(candidate);
+            });
+        if (!hidden || !is_in_own_tmp(*hidden)) return;
+        const std::optional<std::string> other =
+            first_along(name, *path, [this](const std::string& candidate) {
+                return !is_in_own_tmp(candidate) && may_be_program(candidate);
+            });
+        // An environment is more than its bin.
+        std::string directory = parent_of(*hidden);
+        if (directory.ends_with("/bin")) directory = parent_of(directory);
+        with_own_tmp_.push_back(document_.problem(
+            other ? manifest::Severity::kWarning : manifest::Severity::kError, program_field_,
+            fmt::format("\"{}\" is {} on this machine, but each pod has a /tmp of its own and {}; "
+                        "show the directory with --mount {}={}",
+                        name, *hidden, other ? "runs " + *other : "does not find it", directory,
+                        directory)));
+    }
+    bool may_be_program(const std::string& path) const {
+        const std::optional<std::string> real = here(path);
+        // A volume may provide it.
+        return !real || machine_.kind_of(*real) == FileKind::kProgram;
+    }
+    /// The first file of the name along PATH that `fits`.
+    template <class Fits>
+    std::optional<std::string> first_along(const std::string& name, std::string_view path,
+                                           const Fits& fits) const {
+        while (!path.empty()) {
+            std::string directory(path.substr(0, path.find(':')));
+            path.remove_prefix(std::min(path.size(), directory.size() + 1));
+            if (directory.empty()) directory = working_dir_;
+            if (!directory.starts_with('/')) directory = working_dir_ + "/" + directory;
+            std::string candidate = directory + "/" + name;
+            if (fits(normal_path(candidate))) return candidate;
+        }
+        return std::nullopt;
+    }
+    std::string field_of_word(std::size_t index, std::size_t of_command) const {
+        return index < of_command ? fmt::format("{}.command[{}]", ref_.path, index)
+                                  : fmt::format("{}.args[{}]", ref_.path, index - of_command);
     }
 
     void refuse_no_command() {
@@ -199,18 +284,8 @@ class ContainerCheck {
     }
 
     std::optional<std::string> look_along(const std::string& name, std::string_view path) const {
-        while (!path.empty()) {
-            std::string directory(path.substr(0, path.find(':')));
-            path.remove_prefix(std::min(path.size(), directory.size() + 1));
-            if (directory.empty()) directory = working_dir_;
-            if (!directory.starts_with('/')) directory = working_dir_ + "/" + directory;
-            std::string candidate = directory + "/" + name;
-            std::optional<std::string> real = here(normal_path(candidate));
-            // A volume may provide it.
-            if (!real) return candidate;
-            if (machine_.kind_of(*real) == FileKind::kProgram) return candidate;
-        }
-        return std::nullopt;
+        return first_along(
+            name, path, [this](const std::string& candidate) { return may_be_program(candidate); });
     }
 
     std::optional<std::string> check_program_file(const std::string& name,
@@ -274,10 +349,7 @@ class ContainerCheck {
         std::string path =
             normal_path(script.starts_with('/') ? script : working_dir_ + "/" + script);
         if (!missing(path)) return;
-        std::string field = *index < of_command
-                                ? fmt::format("{}.command[{}]", ref_.path, *index)
-                                : fmt::format("{}.args[{}]", ref_.path, *index - of_command);
-        error(field,
+        error(field_of_word(*index, of_command),
               script.starts_with('/')
                   ? fmt::format("{} does not exist on this machine; {}", path,
                                 mount_hint(parent_of(path)))
@@ -334,6 +406,7 @@ class ContainerCheck {
     const control_plane::Machine& machine_;
     const Surroundings& around_;
     std::vector<manifest::Problem>& problems_;
+    std::vector<manifest::Problem>& with_own_tmp_;
     std::vector<std::string> mounted_;
     std::string working_dir_;
     std::string program_field_;  ///< the field that names the program
@@ -356,10 +429,10 @@ const kube::Container* container_named(const std::optional<kube::Pod>& pod, std:
 
 }  // namespace
 
-std::vector<manifest::Problem> check_machine(std::vector<manifest::CheckedObject>& objects,
-                                             const control_plane::Machine& machine,
-                                             const Surroundings& surroundings) {
-    std::vector<manifest::Problem> problems;
+MachineProblems check_machine(std::vector<manifest::CheckedObject>& objects,
+                              const control_plane::Machine& machine,
+                              const Surroundings& surroundings) {
+    MachineProblems found;
     for (manifest::CheckedObject& object : objects) {
         for (const manifest::PodSpecRef& pod : manifest::pod_specs(object.document)) {
             if (object.job) {
@@ -372,14 +445,14 @@ std::vector<manifest::Problem> check_machine(std::vector<manifest::CheckedObject
                     container_named(made, kube::string_at(*ref.container, "name"));
                 const std::vector<MountPoint> mounts = mount_points(ref, container);
                 ContainerCheck(object.document, pod, ref, container, mounts, machine, surroundings,
-                               problems)
+                               found)
                     .run();
-                check_mount_points(object.document, mounts, machine, surroundings, problems);
+                check_mount_points(object.document, mounts, machine, surroundings, found.always);
             }
-            check_volumes(object.document, pod, machine, surroundings, problems);
+            check_volumes(object.document, pod, machine, surroundings, found.always);
         }
     }
-    return problems;
+    return found;
 }
 
 }  // namespace muster::cli

@@ -17,11 +17,18 @@ struct Surroundings {
     std::vector<std::pair<std::string, std::string>> mounts;
 };
 
+struct MachineProblems {
+    std::vector<manifest::Problem> always;
+    /// Where each pod has a /tmp of its own: programs and scripts that this machine has only in its
+    /// /tmp (or /dev/shm), and that nothing in the pod can make.
+    std::vector<manifest::Problem> with_own_tmp;
+};
+
 /// Everything in the checked objects that can't work on this machine: containers without a command,
 /// and missing programs, scripts, interpreters, directories and devices. Each problem says which
 /// flag or change helps. Reads the machine, changes nothing.
-std::vector<manifest::Problem> check_machine(std::vector<manifest::CheckedObject>& objects,
-                                             const control_plane::Machine& machine,
-                                             const Surroundings& surroundings);
+MachineProblems check_machine(std::vector<manifest::CheckedObject>& objects,
+                              const control_plane::Machine& machine,
+                              const Surroundings& surroundings);
 
 }  // namespace muster::cli

@@ -58,7 +58,11 @@ class MachineCheck : public testing::Test {
             manifest::check_documents(std::move(manifest.documents), {});
         EXPECT_THAT(checked.problems, IsEmpty());
         std::vector<std::string> lines;
-        for (const manifest::Problem& problem : check_machine(checked.objects, machine, around)) {
+        const MachineProblems found = check_machine(checked.objects, machine, around);
+        with_own_tmp.clear();
+        for (const manifest::Problem& problem : found.with_own_tmp)
+            with_own_tmp.push_back(format(problem));
+        for (const manifest::Problem& problem : found.always) {
             std::string line = format(problem);
             std::size_t at = line.find("containers[0]");
             lines.push_back(line.substr(at == std::string::npos ? 0 : at));
@@ -84,12 +88,14 @@ spec:
                                       {.platform = {.node_program = program}});
         EXPECT_THAT(checked.problems, IsEmpty());
         std::vector<std::string> lines;
-        for (const manifest::Problem& problem : check_machine(checked.objects, machine, around))
+        for (const manifest::Problem& problem :
+             check_machine(checked.objects, machine, around).always)
             lines.push_back(format(problem));
         return lines;
     }
 
     FakeMachine machine;
+    std::vector<std::string> with_own_tmp;  // of the last check()
     Surroundings around{"/home", "/bin:/usr/bin", {}};
 };
 
@@ -102,6 +108,53 @@ TEST_F(MachineCheck, WhatIsHerePasses) {
     EXPECT_THAT(command("[/bin/train]"), IsEmpty());
     EXPECT_THAT(command("[\"$(PROGRAM)\"]"), IsEmpty());
     EXPECT_THAT(command("[/tmp/made/later]"), IsEmpty()) << "a pod's /tmp is its own";
+}
+
+TEST_F(MachineCheck, WhatOnlyTheMachinesTmpHasIsNotInAPod) {
+    machine.files["/tmp/x/train"] = FileKind::kProgram;
+    machine.files["/tmp/x/train.py"] = FileKind::kFile;
+    machine.files["/usr/bin/python3"] = FileKind::kProgram;
+    const auto hint = HasSubstr(
+        "a /tmp of its own and does not see it; move it elsewhere, or show "
+        "its directory with --mount /tmp/x=/tmp/x");
+    EXPECT_THAT(command("[/tmp/x/train]"), IsEmpty());
+    EXPECT_THAT(with_own_tmp, ElementsAre(AllOf(HasSubstr("error"), hint)));
+    EXPECT_THAT(command("[python3, -u, /tmp/x/train.py]"), IsEmpty());
+    EXPECT_THAT(with_own_tmp, ElementsAre(AllOf(HasSubstr("command[2]"), hint)));
+    EXPECT_THAT(command("[/tmp/made/later]"), IsEmpty());
+    EXPECT_THAT(with_own_tmp, IsEmpty());
+    around.mounts = {{"/tmp/x", "/tmp/x"}};
+    command("[/tmp/x/train]");
+    EXPECT_THAT(with_own_tmp, IsEmpty());
+    around = {"/tmp/x", "/bin", {}};
+    command("[/tmp/x/train]");
+    EXPECT_THAT(with_own_tmp, IsEmpty()) << "the caller's directory is shown";
+}
+
+TEST_F(MachineCheck, AnotherContainerOfThePodMayMakeWhatIsInTmp) {
+    machine.files["/tmp/x/train"] = FileKind::kProgram;
+    check({{"            command: [train]", "            command: [/tmp/x/train]"},
+           {"          containers:",
+            "          initContainers: [{name: i, image: x, command: [train]}]\n          "
+            "containers:"}});
+    EXPECT_THAT(with_own_tmp, IsEmpty());
+}
+
+TEST_F(MachineCheck, AnEnvironmentInTmpIsNotTheOneOfPods) {
+    machine.files["/tmp/venv/bin/python3"] = FileKind::kProgram;
+    around.path = "/tmp/venv/bin:/usr/bin";
+    command("[python3, -m, x]");
+    EXPECT_THAT(with_own_tmp,
+                ElementsAre(AllOf(HasSubstr("error"), HasSubstr("and does not find it; show the "
+                                                                "directory with --mount "
+                                                                "/tmp/venv=/tmp/venv"))));
+    machine.files["/usr/bin/python3"] = FileKind::kProgram;
+    command("[python3, -m, x]");
+    EXPECT_THAT(with_own_tmp,
+                ElementsAre(AllOf(HasSubstr("warning"), HasSubstr("and runs /usr/bin/python3"))));
+    around.path = "/usr/bin:/tmp/venv/bin";
+    command("[python3, -m, x]");
+    EXPECT_THAT(with_own_tmp, IsEmpty());
 }
 
 TEST_F(MachineCheck, WorkersThatGetOurRemoteShellNeedNoSshd) {

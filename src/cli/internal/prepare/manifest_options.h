@@ -18,8 +18,9 @@ struct ManifestOptions {
     bool own_workdir = false;  ///< --workdir per-pod
     manifest::Fit fit = manifest::Fit::kScale;
     bool strict = false;
-    bool any_machine = false;  ///< validate --anywhere: this machine is not examined
-    bool cluster = false;      ///< jobs run where schedulers and autoscalers may handle them
+    bool any_machine = false;      ///< validate --anywhere: this machine is not examined
+    bool wait_for_others = false;  ///< for what nothing here makes
+    bool cluster = false;          ///< jobs run where schedulers and autoscalers may handle them
 };
 
 }  // namespace muster::cli

@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "cli/internal/prepare/machine_check.h"
+#include "cli/internal/prepare/wait_check.h"
 #include "control_plane/cluster_domain.h"
 #include "manifest/fit.h"
 #include "manifest/read_files.h"
+#include "runtime/node.h"
 
 namespace muster::cli {
 
@@ -71,14 +73,20 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {
-        add(check_machine(prepared.objects, machine, around));
+        MachineProblems found = check_machine(prepared.objects, machine, around);
+        add(std::move(found.always));
+        prepared.problems_with_own_tmp = std::move(found.with_own_tmp);
         manifest::FitResult fitted = manifest::fit_requests(
             prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
             options.fit);
         add(std::move(fitted.problems));
         prepared.notices = std::move(fitted.notices);
     }
+    add(check_waits(prepared.objects,
+                    {.node = options.any_machine ? std::string() : runtime::NodeOptions().name,
+                     .for_others = options.wait_for_others}));
     manifest::sort_problems(prepared.problems);
+    manifest::sort_problems(prepared.problems_with_own_tmp);
     return prepared;
 }
 

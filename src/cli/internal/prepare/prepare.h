@@ -16,7 +16,10 @@ namespace muster::cli {
 struct Prepared {
     std::vector<manifest::CheckedObject> objects;
     std::vector<manifest::Problem>
-        problems;                      ///< sorted; objects may only be used when none is an error
+        problems;  ///< sorted; objects may only be used when none is an error
+    /// What is wrong besides where each pod has a /tmp of its own, which is known when the node is
+    /// there. Sorted.
+    std::vector<manifest::Problem> problems_with_own_tmp;
     std::vector<std::string> notices;  ///< what was changed to fit this machine
     std::string working_dir;           ///< of containers without one
     std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute

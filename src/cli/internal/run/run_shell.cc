@@ -49,6 +49,12 @@ std::optional<int> end_before_start(const RunOptions& options, Prepared& prepare
     return 0;
 }
 
+std::optional<int> end_for_own_tmp(const Prepared& prepared) {
+    print_problems(prepared.problems_with_own_tmp);
+    if (!manifest::has_errors(prepared.problems_with_own_tmp)) return std::nullopt;
+    return refuse(prepared.problems_with_own_tmp);
+}
+
 Result<void> make_logs_dir(const RunOptions& options) {
     if (options.logs_dir.empty()) return {};
     std::error_code failed;

@@ -21,6 +21,9 @@ int fail_run(const Error& error);
 /// status if there is nothing more to do.
 std::optional<int> end_before_start(const RunOptions& options, Prepared& prepared);
 
+/// The same for what is wrong only where each pod has a /tmp of its own.
+std::optional<int> end_for_own_tmp(const Prepared& prepared);
+
 Result<void> make_logs_dir(const RunOptions& options);
 ConsoleOptions console_of_run(const RunOptions& options, const control_plane::Caller& caller);
 RunSession::Options session_options(const RunOptions& options);

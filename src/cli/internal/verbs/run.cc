@@ -44,6 +44,8 @@ What to run:
       --set PATH=VALUE       set a field of every job, as in spec.runPolicy.backoffLimit=3
       --env NAME=VALUE       set a variable in every container
       --strict               unknown fields are errors, not warnings
+      --wait-for-others      start even if pods would wait for what nothing here makes: a ConfigMap, a
+                             Secret, a scheduling gate that is removed, another job's pod that goes
       --dry-run              print the pods and services that would be made, and stop
 
 How it survives failures (docs/elastic.md):
@@ -155,6 +157,8 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
         node_options(options, prepared, caller, machine, *state, **cleanup));
     if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});
+    if ((*cluster)->node().isolates_pods())
+        if (const std::optional<int> status = end_for_own_tmp(prepared)) return *status;
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), console,
                        std::move(prepared.objects), session_options(options));
     FaultSocket faults(context.get_executor(), clock, **cluster);

@@ -22,8 +22,8 @@ Prints every problem as FILE:LINE:COLUMN: error: FIELD: what is wrong and what t
       --strict               unknown fields are errors, not warnings
       --anywhere             do not look at this machine: programs, directories, devices
   -q, --quiet                print problems only
-      --namespace, --set, --replicas, --env, --workdir, --mount, --ignore-resources, --fit
-                             as in 'muster run'
+      --namespace, --set, --replicas, --env, --workdir, --mount, --ignore-resources, --fit,
+      --wait-for-others      as in 'muster run'
 
 Exit status: 0 when there is no error, 2 otherwise.
 
@@ -43,6 +43,11 @@ int validate(const ValidateOptions& options) {
         prepare(options.manifest, caller, *control_plane::make_real_machine(caller.environment));
     for (const manifest::Problem& problem : prepared.problems)
         fmt::print(stderr, "{}\n", format(problem));
+    // No node is there, of which it would be known.
+    for (manifest::Problem& problem : prepared.problems_with_own_tmp) {
+        problem.severity = manifest::Severity::kWarning;
+        fmt::print(stderr, "{}\n", format(problem));
+    }
     if (manifest::has_errors(prepared.problems)) {
         fmt::print(stderr, "muster validate: {}\n", manifest::count_problems(prepared.problems));
         return 2;
