@@ -75,3 +75,10 @@ def test_a_program_in_tmp_is_not_in_a_pod(muster, tmp_path):
     assert mounted.status == 0 and "waits-master-0 | ran" in mounted.out, mounted
     shared = muster.run("run", path, "--sandbox", "none", limit=30)
     assert shared.status == 0 and "waits-master-0 | ran" in shared.out, shared
+
+
+def test_a_job_whose_name_is_made_is_followed_to_its_end(muster):
+    path = muster.write("named.yaml", JOB.replace("name: waits", "generateName: made-"))
+    finished = muster.run("run", path, limit=30)
+    assert finished.status == 0 and "PyTorchJob default/made-" in finished.out, finished
+    assert "default/made-*" in muster.run("validate", path).out

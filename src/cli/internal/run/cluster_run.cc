@@ -48,6 +48,7 @@ int run_on_cluster(const RunOptions& options, const control_plane::Caller& calle
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     Rng rng = Rng::from_system();
+    give_names(prepared.objects, rng);
     Console console(console_of_run(options, caller));
     RunSession session(context.get_executor(), clock, rng, (*connection)->client(), console,
                        std::move(prepared.objects), session_options(options));

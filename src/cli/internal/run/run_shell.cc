@@ -55,6 +55,19 @@ std::optional<int> end_for_own_tmp(const Prepared& prepared) {
     return refuse(prepared.problems_with_own_tmp);
 }
 
+void give_names(std::vector<manifest::CheckedObject>& objects, Rng& rng) {
+    // As API servers choose them: without vowels and what looks alike.
+    constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+    constexpr int kLength = 5;
+    for (manifest::CheckedObject& object : objects) {
+        if (!object.name.empty() || !object.job) continue;
+        object.name = object.job->metadata.generate_name;
+        for (int i = 0; i < kLength; ++i) object.name += kLetters[rng.below(kLetters.size())];
+        object.job->metadata.name = object.name;
+        object.document.object.at("metadata").get_object()["name"] = object.name;
+    }
+}
+
 Result<void> make_logs_dir(const RunOptions& options) {
     if (options.logs_dir.empty()) return {};
     std::error_code failed;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/rng.h"
 #include "cli/internal/prepare/prepare.h"
 #include "cli/internal/run/console.h"
 #include "cli/internal/run/run_options.h"
@@ -23,6 +24,9 @@ std::optional<int> end_before_start(const RunOptions& options, Prepared& prepare
 
 /// The same for what is wrong only where each pod has a /tmp of its own.
 std::optional<int> end_for_own_tmp(const Prepared& prepared);
+
+/// Names the jobs that have a generateName only: a run watches its jobs by name.
+void give_names(std::vector<manifest::CheckedObject>& objects, Rng& rng);
 
 Result<void> make_logs_dir(const RunOptions& options);
 ConsoleOptions console_of_run(const RunOptions& options, const control_plane::Caller& caller);

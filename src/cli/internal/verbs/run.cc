@@ -159,6 +159,7 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});
     if ((*cluster)->node().isolates_pods())
         if (const std::optional<int> status = end_for_own_tmp(prepared)) return *status;
+    give_names(prepared.objects, rng);
     RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), console,
                        std::move(prepared.objects), session_options(options));
     FaultSocket faults(context.get_executor(), clock, **cluster);

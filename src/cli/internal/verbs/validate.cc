@@ -55,8 +55,14 @@ int validate(const ValidateOptions& options) {
     if (options.quiet) return 0;
     for (const std::string& notice : prepared.notices) fmt::print("note: {}\n", notice);
     for (const manifest::CheckedObject& object : prepared.objects) {
-        const std::string name = kube::NamespacedName{object.namespace_, object.name}.text();
-        std::string pods = object.job ? fmt::format(", {} pods", object.job->total_replicas()) : "";
+        const std::string name =
+            kube::NamespacedName{object.namespace_, object.name.empty() && object.job
+                                                        ? object.job->metadata.generate_name + "*"
+                                                        : object.name}
+                .text();
+        const int count = object.job ? object.job->total_replicas() : 0;
+        const std::string pods =
+            object.job ? fmt::format(", {} pod{}", count, count == 1 ? "" : "s") : "";
         fmt::print("{}: {} {} is valid{}\n", object.document.source, object.type.kind, name, pods);
     }
     return 0;
