@@ -82,3 +82,17 @@ def test_a_job_whose_name_is_made_is_followed_to_its_end(muster):
     finished = muster.run("run", path, limit=30)
     assert finished.status == 0 and "PyTorchJob default/made-" in finished.out, finished
     assert "default/made-*" in muster.run("validate", path).out
+
+
+def test_a_pod_that_only_a_helper_keeps_alive_is_told(muster):
+    path = muster.write("helper.yaml", JOB + """\
+          - name: shipper
+            image: local
+            command: [sleep, "600"]
+""")
+    started = muster.start("run", path)
+    started.wait_for("continues to run, and its job with it, until its container shipper ends")
+    started.interrupt()
+    finished = started.finish()
+    assert finished.status == 130, finished
+    assert "exited with code 143" not in finished.text, "we have ended it"

@@ -12,6 +12,7 @@
 #include "kube/values/age.h"
 #include "kube/values/base64.h"
 #include "kube/values/json_access.h"
+#include "kube/values/time.h"
 #include "manifest/yaml/yaml_writer.h"
 
 namespace muster::cli {
@@ -119,6 +120,17 @@ void describe_pod(Page& page, const json::object& pod, WallTime now) {
     add_conditions(page, status, now);
 }
 
+/// Whether a container of the pod ended after someone had asked for the pod's deletion.
+bool was_ended_by_deletion(const json::object& pod, std::string_view finished) {
+    const json::object& metadata = kube::metadata_of(pod);
+    const auto gone = kube::parse_time(string_at(metadata, "deletionTimestamp"));
+    const auto end = kube::parse_time(finished);
+    if (!gone || !end) return false;
+    const std::chrono::seconds grace(
+        kube::int_at(metadata, "deletionGracePeriodSeconds").value_or(0));
+    return *end >= *gone - grace;
+}
+
 /// The container whose failure came first among those of a job's pods.
 std::string first_failure(const std::vector<kube::ObjectPtr>& pods) {
     std::string earliest;
@@ -134,7 +146,9 @@ std::string first_failure(const std::vector<kube::ObjectPtr>& pods) {
                 const json::object& end = child(child(*container, when), "terminated");
                 const std::string at(string_at(end, "finishedAt"));
                 const bool failed = kube::int_at(end, "exitCode").value_or(0) != 0;
-                if (!failed || (!earliest.empty() && at >= earliest)) continue;
+                if (!failed || was_ended_by_deletion(pod, at) ||
+                    (!earliest.empty() && at >= earliest))
+                    continue;
                 earliest = at;
                 const TerminationView view{
                     .exit_code = static_cast<int>(kube::int_at(end, "exitCode").value_or(0)),

@@ -76,7 +76,8 @@ void LogSession::no_more() {
 
 Task<void> LogSession::follow(std::size_t number, Open open) {
     Clock& clock = connection_.clock();
-    LineSplitter splitter([&](std::string_view line) { merge_.add(number, line, clock.now()); });
+    LineSplitter splitter(
+        [&](std::string_view line, bool) { merge_.add(number, line, clock.now()); });
     auto stream = co_await open();
     if (stream) ++opened_;
     std::optional<Error> failure;

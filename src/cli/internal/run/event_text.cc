@@ -1,6 +1,7 @@
 #include "cli/internal/run/event_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,7 @@ const ContainerView* container_of(const PodView* pod, const std::string& name, b
 
 /// "container x " in a pod of several, "" if it is clear.
 std::string which(const PodView& pod, const ContainerView& container) {
+    if (container.sidecar) return fmt::format("sidecar {} ", container.name);
     if (container.init) return fmt::format("init container {} ", container.name);
     auto count = std::ranges::count(pod.containers, false, &ContainerView::init);
     return count > 1 ? fmt::format("container {} ", container.name) : std::string();
@@ -31,14 +33,6 @@ bool is_ordinary_wait(const std::string& reason) {
 /// A kubelet that can't pull an image alternates between a try and the wait for the next.
 bool is_pull(const std::string& reason) {
     return reason == "ErrImagePull" || reason == "ImagePullBackOff";
-}
-
-/// Warnings that repeat what a condition or a container's state has shown.
-bool repeats_a_state(const EventView& event) {
-    if (event.kind == "Pod")
-        return event.reason == "BackOff" || event.message == "Error: ErrImagePull" ||
-               event.message == "Error: ImagePullBackOff";
-    return event.reason.starts_with(event.kind) || event.message.starts_with("Error pod ");
 }
 
 /// A kubelet's message names the pod and its uid, which the line does already.
@@ -68,7 +62,9 @@ class PodTeller {
         told_.push_back({tone, fmt::format("pod {} {}", after_.name, what)});
     }
 
+    /// A pod that is deleted ends its containers, and their status is not a failure.
     void tell_container(const ContainerView& now) {
+        if (after_.deleting) return;
         const ContainerView* then = container_of(before_, now.name, now.init);
         int restarts_before = then == nullptr ? 0 : then->restarts;
         if (now.restarts > restarts_before) {
@@ -77,6 +73,18 @@ class PodTeller {
             say(Tone::kBad,
                 fmt::format("{}restarted (restart {}){}", which(after_, now), now.restarts, why));
         }
+        tell_wait(now, then);
+        bool ended_now = now.terminated && !(then != nullptr && then->terminated);
+        bool several = std::ranges::count(after_.containers, false, &ContainerView::init) > 1;
+        if (ended_now && (several || now.init)) {
+            bool good = now.terminated->exit_code == 0;
+            say(good ? Tone::kPlain : Tone::kBad, which(after_, now) + describe(*now.terminated));
+        }
+        const bool was_over = before_ != nullptr && then != nullptr && before_->stays_ended(*then);
+        if (now.main && after_.stays_ended(now) && !was_over) tell_what_keeps_it();
+    }
+
+    void tell_wait(const ContainerView& now, const ContainerView* then) {
         const bool told =
             then != nullptr && is_pull(then->waiting_reason) && is_pull(now.waiting_reason);
         if (!told && !is_ordinary_wait(now.waiting_reason) &&
@@ -89,30 +97,47 @@ class PodTeller {
             say(Tone::kBad,
                 fmt::format("{}waits: {}{}", which(after_, now), now.waiting_reason, why));
         }
-        bool ended_now = now.terminated && !(then != nullptr && then->terminated);
-        bool several = std::ranges::count(after_.containers, false, &ContainerView::init) > 1;
-        if (ended_now && (several || now.init)) {
-            bool good = now.terminated->exit_code == 0;
-            say(good ? Tone::kPlain : Tone::kBad, which(after_, now) + describe(*now.terminated));
-        }
+    }
+
+    /// A pod ends with the last of its containers, and a job with its pods.
+    void tell_what_keeps_it() {
+        std::vector<std::string> names;
+        for (const ContainerView& other : after_.containers)
+            if (!other.init && !after_.stays_ended(other)) names.push_back(other.name);
+        if (names.empty()) return;
+        say(Tone::kBad,
+            fmt::format("continues to run, and its job with it, until its container{} {} end{} "
+                        "too; a helper that should end with the others is an init container with "
+                        "restartPolicy: Always",
+                        names.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                        names.size() == 1 ? "s" : ""));
     }
 
     void tell_phase() {
         if (after_.phase == "Succeeded") return say(Tone::kGood, "finished");
         if (after_.phase != "Failed") return;
         if (after_.deleting) return say(Tone::kPlain, "stopped");
-        // What the node says of the pod comes before its containers' exit codes, and those before
-        // init containers': a sidecar is stopped when the others have ended.
-        for (const bool init : {false, true})
-            for (const ContainerView& container : after_.containers)
-                if (after_.reason.empty() && container.init == init && container.terminated &&
-                    container.terminated->exit_code != 0)
-                    return say(Tone::kBad, "failed: " + which(after_, container) +
-                                               (which(after_, container).empty() ? "it " : "") +
-                                               describe(*container.terminated));
-        std::string why = after_.reason;
-        if (!after_.message.empty()) why += (why.empty() ? "" : ": ") + after_.message;
+        // What the node says of the pod comes before its containers' exit codes.
+        if (const ContainerView* cause = failed_container(); cause && after_.reason.empty())
+            return say(Tone::kBad, "failed: " + which(after_, *cause) +
+                                       (which(after_, *cause).empty() ? "it " : "") +
+                                       describe(*cause->terminated));
+        const std::string why = join_reason(after_.reason, after_.message);
         say(Tone::kBad, why.empty() ? "failed" : "failed: " + why);
+    }
+
+    /// The job's own container before others, and those before init containers: a sidecar is
+    /// stopped when the others have ended.
+    const ContainerView* failed_container() const {
+        const auto rank = [](const ContainerView& container) {
+            return container.main ? 0 : container.init ? 2 : 1;
+        };
+        const ContainerView* found = nullptr;
+        for (const ContainerView& container : after_.containers)
+            if (container.terminated && container.terminated->exit_code != 0 &&
+                (found == nullptr || rank(container) < rank(*found)))
+                found = &container;
+        return found;
     }
 
     const PodView* before_;
@@ -121,6 +146,13 @@ class PodTeller {
 };
 
 }  // namespace
+
+bool repeats_a_state(const EventView& event) {
+    if (event.kind == "Pod")
+        return event.reason == "BackOff" || event.message == "Error: ErrImagePull" ||
+               event.message == "Error: ImagePullBackOff";
+    return event.reason.starts_with(event.kind) || event.message.starts_with("Error pod ");
+}
 
 std::vector<Told> tell_pod(const PodView* before, const PodView* after) {
     if (after == nullptr) {
@@ -156,8 +188,8 @@ std::vector<Told> tell_event(const EventView* before, const EventView* after) {
     std::string kind = after->kind;
     if (!kind.empty()) kind[0] = static_cast<char>(kind[0] | 0x20);
     if (kind != "pod") kind = "job";
-    return {{Tone::kBad,
-             fmt::format("{} {}: {}: {}", kind, after->name, after->reason, after->message)}};
+    return {{Tone::kBad, fmt::format("{} {}: {}", kind, after->name,
+                                     join_reason(after->reason, after->message))}};
 }
 
 std::string tell_progress(const JobView& job) {

@@ -25,6 +25,9 @@ std::vector<Told> tell_job(const JobView* before, const JobView* after);
 /// Only warnings are worth a line; normal events are visible in the states.
 std::vector<Told> tell_event(const EventView* before, const EventView* after);
 
+/// Whether a warning repeats what a condition or a container's state shows.
+bool repeats_a_state(const EventView& event);
+
 /// "pods: 3 active, 0 succeeded, 0 failed of 3".
 std::string tell_progress(const JobView& job);
 

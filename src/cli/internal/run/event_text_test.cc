@@ -1,6 +1,9 @@
 #include "cli/internal/run/event_text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <boost/json/parse.hpp>
 
 #include "cli/internal/run/line_splitter.h"
 #include "cli/internal/run/run_history.h"
@@ -166,6 +169,89 @@ TEST(RunHistory, TheFirstUnrepairedFailureIsTheCulprit) {
                     "  its last lines:", "    | last", "  last warning: W: w"));
 }
 
+/// A pod of two containers, the job's own first.
+PodView two(std::string phase, ContainerView own, ContainerView other) {
+    PodView view = pod(std::move(phase), std::move(own));
+    view.restart_policy = "Never";
+    view.containers[0].main = true;
+    other.name = "shipper";
+    view.containers.push_back(std::move(other));
+    return view;
+}
+
+TEST(RunHistory, TheJobsOwnContainerDecides) {
+    RunHistory history;
+    PodView first = two("Running", running(), ended(1));
+    PodView both = two("Failed", ended(3), ended(1));
+    history.pod_changed(nullptr, &first);
+    history.pod_changed(&first, &both);
+    const Verdict verdict = history.verdict(job("Failed"));
+    EXPECT_EQ(verdict.exit_code, 3);
+    EXPECT_THAT(texts(tell_verdict(verdict, {})),
+                ElementsAre(HasSubstr("failed after"), "  because: R: m",
+                            "  first to fail: pod d-worker-0, container shipper exited with code 1",
+                            "  decided by: pod d-worker-0, container pytorch exited with code 3"));
+}
+
+TEST(RunHistory, ARepairedContainerIsNotTheOneThatDecided) {
+    RunHistory history;
+    PodView start = two("Running", running(), ended(1));
+    ContainerView again = running(1);
+    again.last_terminated = ended(1).terminated;
+    PodView repaired = two("Running", running(), again);
+    PodView failed = two("Running", ended(4), again);
+    history.pod_changed(nullptr, &start);
+    history.pod_changed(&start, &repaired);
+    history.pod_changed(&repaired, &failed);
+    EXPECT_EQ(history.verdict(job("Failed")).exit_code, 4);
+}
+
+TEST(RunHistory, OfOneContainerTheLastFailureDecided) {
+    RunHistory history;
+    PodView first = pod("Running", ended(7));
+    ContainerView again = running(1);
+    again.last_terminated = ended(7).terminated;
+    PodView between = pod("Running", again);
+    PodView failed = pod("Failed", ended(3, 1));
+    history.pod_changed(nullptr, &first);
+    history.pod_changed(&first, &between);
+    history.pod_changed(&between, &failed);
+    const Verdict verdict = history.verdict(job("Failed"));
+    EXPECT_EQ(verdict.exit_code, 3);
+    EXPECT_EQ(verdict.failure->instance, 1);
+    EXPECT_FALSE(verdict.earlier);
+}
+
+TEST(RunHistory, ASidecarThatIsStoppedAfterTheOthersHasNotFailed) {
+    RunHistory history;
+    PodView done = pod("Succeeded", ended(0));
+    ContainerView sidecar = ended(143);
+    sidecar.name = "side";
+    sidecar.init = sidecar.sidecar = true;
+    done.containers.insert(done.containers.begin(), sidecar);
+    history.pod_changed(nullptr, &done);
+    EXPECT_FALSE(history.verdict(job("Failed")).failure);
+}
+
+TEST(RunHistory, AWarningThatOnlyRepeatsTheFailureIsLeftOut) {
+    RunHistory history;
+    PodView failed = pod("Failed", ended(1));
+    history.pod_changed(nullptr, &failed);
+    const auto warn = [&](std::string reason, std::string message) {
+        history.event_changed({.namespace_ = "",
+                               .kind = "PyTorchJob",
+                               .name = "d",
+                               .uid = "job",
+                               .warning = true,
+                               .reason = std::move(reason),
+                               .message = std::move(message)});
+    };
+    warn("Error", "Error pod d-worker-0 container pytorch exitCode: 1 terminated message: ");
+    EXPECT_EQ(history.verdict(job("Failed")).event, "");
+    warn("Alone", "");
+    EXPECT_EQ(history.verdict(job("Failed")).event, "Alone");
+}
+
 TEST(RunHistory, ASuccessHasNoCulprit) {
     RunHistory history;
     PodView failed = pod("Failed", ended(1));
@@ -233,6 +319,74 @@ TEST(TellPod, AFailedContainerComesBeforeTheSidecarThatWasStoppedForIt) {
               "pod d-worker-0 failed: it exited with code 5: said");
 }
 
+TEST(TellPod, ContainersOfAPodThatIsDeletedAreNotToldToHaveFailed) {
+    PodView runs = two("Running", running(), running());
+    PodView leaves = runs;
+    leaves.deleting = true;
+    PodView ends = two("Failed", ended(143), ended(143));
+    ends.deleting = true;
+    EXPECT_THAT(texts(tell_pod(&runs, &leaves)), ElementsAre("pod d-worker-0 is being deleted"));
+    EXPECT_THAT(texts(tell_pod(&leaves, &ends)), ElementsAre("pod d-worker-0 stopped"));
+}
+
+TEST(TellPod, APodThatOnlyAHelperKeepsAlive) {
+    PodView runs = two("Running", running(), running());
+    PodView done = two("Running", ended(0), running());
+    const std::vector<std::string> told = texts(tell_pod(&runs, &done));
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(told[0], "pod d-worker-0 container pytorch exited with code 0");
+    EXPECT_THAT(told[1], HasSubstr("continues to run, and its job with it, until its container "
+                                   "shipper ends too"));
+    EXPECT_THAT(tell_pod(&done, &done), IsEmpty()) << "once";
+    // One that is started again is not over.
+    for (PodView* each : {&runs, &done}) each->restart_policy = "Always";
+    EXPECT_EQ(tell_pod(&runs, &done).size(), 1u);
+}
+
+TEST(TellPod, TheJobsOwnContainerSaysWhyThePodFailed) {
+    PodView runs = two("Running", running(), running());
+    PodView failed = two("Failed", ended(3), ended(1));
+    std::swap(failed.containers[0], failed.containers[1]);
+    EXPECT_EQ(tell_pod(&runs, &failed).back().text,
+              "pod d-worker-0 failed: container pytorch exited with code 3");
+}
+
+TEST(TellPod, ASidecarIsCalledOne) {
+    PodView runs = pod("Running", running());
+    ContainerView sidecar = running();
+    sidecar.name = "side";
+    sidecar.init = sidecar.sidecar = true;
+    runs.containers.insert(runs.containers.begin(), sidecar);
+    PodView again = runs;
+    again.containers[0].restarts = 1;
+    EXPECT_THAT(texts(tell_pod(&runs, &again)),
+                ElementsAre("pod d-worker-0 sidecar side restarted (restart 1)"));
+}
+
+TEST(PodView, KnowsWhatTheSpecSaysOfContainers) {
+    const std::optional<PodView> view = pod_view(json::parse(R"({
+      "metadata": {"name": "d-worker-0", "ownerReferences": [
+        {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "d", "controller": true}]},
+      "spec": {"restartPolicy": "OnFailure",
+        "initContainers": [{"name": "first"}, {"name": "side", "restartPolicy": "Always"}],
+        "containers": [{"name": "shipper"},
+                       {"name": "pytorch", "resources": {"limits": {"memory": "64Mi"}}}]},
+      "status": {
+        "conditions": [{"type": "PodScheduled", "status": "False", "reason": "R", "message": "m"}],
+        "initContainerStatuses": [{"name": "first"}, {"name": "side"}],
+        "containerStatuses": [{"name": "shipper"}, {"name": "pytorch", "state":
+          {"terminated": {"exitCode": 137, "signal": 9, "reason": "OOMKilled"}}}]}})"));
+    ASSERT_TRUE(view);
+    ASSERT_EQ(view->containers.size(), 4u);
+    EXPECT_FALSE(view->containers[0].sidecar);
+    EXPECT_TRUE(view->containers[1].sidecar);
+    EXPECT_FALSE(view->containers[2].main);
+    EXPECT_TRUE(view->containers[3].main);
+    EXPECT_EQ(describe(*view->containers[3].terminated),
+              "was killed by SIGKILL (OOMKilled: its limit is 64Mi)");
+    EXPECT_EQ(view->not_scheduled, "R: m");
+}
+
 TEST(RunHistory, WhatANodeEndedSaysWhyBesideItsExitCode) {
     PodView runs = pod("Running", running());
     PodView late = pod("Failed", ended(143));
@@ -257,7 +411,7 @@ TEST(RunHistory, WhatANodeEndedSaysWhyBesideItsExitCode) {
 
 std::vector<std::string> split(const std::vector<std::string>& pieces) {
     std::vector<std::string> lines;
-    LineSplitter splitter([&](std::string_view line) { lines.emplace_back(line); });
+    LineSplitter splitter([&](std::string_view line, bool) { lines.emplace_back(line); });
     for (const std::string& piece : pieces) splitter.add(piece);
     splitter.finish();
     return lines;
@@ -267,6 +421,15 @@ TEST(LineSplitter, LinesAcrossPieces) {
     EXPECT_THAT(split({"a", "b\nc\n", "\nd"}), ElementsAre("ab", "c", "", "d"));
     EXPECT_THAT(split({"a\r\nb\r", "\nc\rd\n"}), ElementsAre("a", "b", "c", "d"));
     EXPECT_THAT(split({}), IsEmpty());
+}
+
+TEST(LineSplitter, SaysWhichLinesAreWrittenOverOthers) {
+    std::string lines;
+    LineSplitter splitter([&](std::string_view line, bool overwrites) {
+        lines += fmt::format("{}{};", overwrites ? "over " : "", line);
+    });
+    for (const char* piece : {"a\r", "b\r\nc\r", "\nd\re\n", "f\n"}) splitter.add(piece);
+    EXPECT_EQ(lines, "a;over b;c;d;over e;f;");
 }
 
 TEST(LineSplitter, ALineWithoutEndIsCutAndNothingIsLost) {

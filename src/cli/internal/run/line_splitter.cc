@@ -6,7 +6,10 @@ namespace muster::cli {
 
 void LineSplitter::add(std::string_view bytes) {
     while (!bytes.empty()) {
-        if (after_return_ && bytes.front() == '\n') bytes.remove_prefix(1);
+        if (after_return_) {
+            overwrites_ = bytes.front() != '\n';
+            if (!overwrites_) bytes.remove_prefix(1);
+        }
         after_return_ = false;
         std::size_t end = std::min(bytes.find_first_of("\r\n"), bytes.size());
         std::size_t room = kLongest - partial_.size();
@@ -41,8 +44,8 @@ void LineSplitter::finish() {
 }
 
 void LineSplitter::flush() {
-    std::string line = std::exchange(partial_, {});
-    emit_(line);
+    const std::string line = std::exchange(partial_, {});
+    emit_(line, std::exchange(overwrites_, false));
 }
 
 }  // namespace muster::cli

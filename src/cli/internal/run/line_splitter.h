@@ -12,7 +12,8 @@ namespace muster::cli {
 class LineSplitter {
   public:
     static constexpr std::size_t kLongest = 16 * 1024;
-    using Emit = std::function<void(std::string_view line)>;
+    /// `overwrites`: a lone "\r" ended the line before, so that a terminal shows this one over it.
+    using Emit = std::function<void(std::string_view line, bool overwrites)>;
 
     explicit LineSplitter(Emit emit) : emit_(std::move(emit)) {}
 
@@ -26,6 +27,7 @@ class LineSplitter {
     Emit emit_;
     std::string partial_;
     bool after_return_ = false;  ///< a "\n" now belongs to the "\r" before it
+    bool overwrites_ = false;
 };
 
 }  // namespace muster::cli

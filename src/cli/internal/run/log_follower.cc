@@ -23,8 +23,11 @@ struct CloseFile {
 
 /// How many instances of the container have started so far.
 int instances(const ContainerView& container) {
-    bool ever = container.running || container.terminated || container.last_terminated;
-    return ever ? container.restarts + 1 : 0;
+    const bool ever = container.running || container.terminated || container.last_terminated;
+    if (!ever) return 0;
+    // While it waits between two instances, the next one counts as a restart and has not started.
+    const bool waits = !container.waiting_reason.empty() && container.last_terminated;
+    return waits ? std::max(1, container.restarts) : container.restarts + 1;
 }
 
 }  // namespace
@@ -55,10 +58,7 @@ void LogFollower::observe(const PodView& pod) {
             followed.file_name =
                 pod.namespace_ + "_" + pod.name + (several ? "_" + container.name : "") + ".log";
         }
-        // While a container waits between two instances, the next one has not started and does not
-        // count.
-        followed.started = std::max(
-            followed.started, container.waiting_reason.empty() ? started : container.restarts + 1);
+        followed.started = std::max(followed.started, started);
         if (!followed.open && followed.followed < followed.started) start(key);
     }
 }
@@ -68,10 +68,19 @@ bool LogFollower::busy() const {
 }
 
 std::vector<std::string> LogFollower::last_lines(const std::string& pod_uid,
-                                                 const std::string& container) const {
-    auto it = followed_.find({pod_uid, container});
+                                                 const std::string& container, int instance) const {
+    const auto it = followed_.find({pod_uid, container});
     if (it == followed_.end()) return {};
-    return {it->second.last.begin(), it->second.last.end()};
+    const auto lines = it->second.last.find(instance);
+    if (lines == it->second.last.end()) return {};
+    return {lines->second.begin(), lines->second.end()};
+}
+
+void LogFollower::keep_line(std::deque<std::string>& last, std::string_view line, bool overwrites) {
+    if (overwrites && line.empty()) return;
+    if (overwrites && !last.empty()) last.pop_back();
+    last.emplace_back(line.substr(0, kKeptBytes));
+    if (last.size() > kKeptLines) last.pop_front();
 }
 
 void LogFollower::start(const Key& key) {
@@ -133,12 +142,13 @@ Task<void> LogFollower::follow(Key key) {
     std::unique_ptr<std::FILE, CloseFile> file(open_file(followed));
     std::string prefix = console_.log_prefix(followed.shown_name);
     std::string block;
-    LineSplitter splitter([&](std::string_view line) {
+    std::deque<std::string>& last = followed.last[followed.followed - 1];
+    while (followed.last.size() > kKeptInstances) followed.last.erase(followed.last.begin());
+    LineSplitter splitter([&](std::string_view line, bool overwrites) {
         block += prefix;
         block += line;
         block += '\n';
-        followed.last.emplace_back(line.substr(0, kKeptBytes));
-        if (followed.last.size() > kKeptLines) followed.last.pop_front();
+        keep_line(last, line, overwrites);
     });
     const Take take = [&](std::string_view piece) {
         if (file) {

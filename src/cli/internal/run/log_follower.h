@@ -37,15 +37,17 @@ class LogFollower {
     /// Whether a stream is open or has yet to be opened.
     bool busy() const;
 
-    /// Oldest first.
-    std::vector<std::string> last_lines(const std::string& pod_uid,
-                                        const std::string& container) const;
+    /// Of one of the container's last instances (how often it had been restarted), oldest first. Of
+    /// what a program wrote over itself with "\r", the last state.
+    std::vector<std::string> last_lines(const std::string& pod_uid, const std::string& container,
+                                        int instance) const;
     /// Problems with the files, once each.
     std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
   private:
     static constexpr std::size_t kKeptLines = 10;
     static constexpr std::size_t kKeptBytes = 500;    ///< of each of them
+    static constexpr std::size_t kKeptInstances = 3;  ///< the next ones start before the job ends
     using Key = std::pair<std::string, std::string>;  ///< pod uid and container
 
     struct Followed {
@@ -57,11 +59,12 @@ class LogFollower {
         int started = 0;   ///< instances reported by the pod
         int followed = 0;  ///< how many of those we followed
         bool open = false;
-        bool told = false;  ///< that it can't be read
-        std::deque<std::string> last;
+        bool told = false;                            ///< that it can't be read
+        std::map<int, std::deque<std::string>> last;  ///< lines, by instance
     };
 
     void start(const Key& key);
+    static void keep_line(std::deque<std::string>& last, std::string_view line, bool overwrites);
     Task<void> follow(Key key);
     using Take = std::function<void(std::string_view piece)>;
     Task<Result<void>> read_from(const Followed& followed, std::size_t& offset, const Take& take);

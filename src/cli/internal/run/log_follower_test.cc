@@ -100,5 +100,35 @@ TEST_F(LogFollowerTest, TheNextInstanceIsReadFromItsBeginning) {
     EXPECT_THAT(shown(), testing::EndsWith("\np | again\n"));
 }
 
+TEST_F(LogFollowerTest, TheInstanceThatIsYetToStartIsNotRead) {
+    const auto first = server.expect_text(kPath, kQuery);
+    first->send("one\n");
+    first->end();
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy(); });
+    PodView waits = pod_with(1, false);
+    waits.containers[0].waiting_reason = "CrashLoopBackOff";
+    waits.containers[0].last_terminated = TerminationView{3, 0, "Error", ""};
+    logs.observe(waits);
+    EXPECT_FALSE(logs.busy());
+    EXPECT_EQ(shown(), "p | one\n");
+}
+
+TEST_F(LogFollowerTest, TheLastLinesAreOfOneInstanceAndAsATerminalShowsThem) {
+    const auto first = server.expect_text(kPath, kQuery);
+    first->send("begin\n10%\r20%\r30%\nerror\n");
+    first->end();
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy(); });
+    const auto second = server.expect_text(kPath, kQuery);
+    second->send("again\n");
+    second->end();
+    logs.observe(pod_with(1));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_THAT(logs.last_lines("u", "c", 0), testing::ElementsAre("begin", "30%", "error"));
+    EXPECT_THAT(logs.last_lines("u", "c", 1), testing::ElementsAre("again"));
+    EXPECT_THAT(logs.last_lines("u", "c", 2), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace muster::cli

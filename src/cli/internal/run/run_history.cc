@@ -15,13 +15,36 @@ const ContainerView* same_container(const PodView* pod, const ContainerView& lik
     return nullptr;
 }
 
-/// A pod whose last state is a failure: no restart made up for it.
+/// A container whose last state is a failure: no restart made up for it.
+bool is_failing(const ContainerView& container) {
+    return (container.terminated && container.terminated->exit_code != 0) ||
+           container.waiting_reason == "CrashLoopBackOff";
+}
+
 bool ended_badly(const PodView& pod) {
-    if (pod.phase == "Failed") return true;
-    return std::ranges::any_of(pod.containers, [](const ContainerView& container) {
-        bool failing = container.terminated && container.terminated->exit_code != 0;
-        return failing || container.waiting_reason == "CrashLoopBackOff";
-    });
+    if (pod.finished()) return pod.phase == "Failed";
+    return std::ranges::any_of(pod.containers, is_failing);
+}
+
+/// Sidecars are stopped when the others have ended, and their status does not matter then.
+bool was_stopped_last(const PodView& pod, const ContainerView& container) {
+    return container.sidecar && std::ranges::all_of(pod.containers, [](const ContainerView& other) {
+               return other.init || other.terminated.has_value();
+           });
+}
+
+/// The failure that decided how the pod ended: the last one of the job's own container, else of the
+/// first container that was not made up for by a restart.
+const Failure* deciding(const PodView& pod, const std::vector<Failure>& failures) {
+    const Failure* first = nullptr;
+    for (const Failure& failure : failures) {
+        const auto container =
+            std::ranges::find(pod.containers, failure.container, &ContainerView::name);
+        if (container == pod.containers.end() || !is_failing(*container)) continue;
+        if (container->main) first = &failure;
+        if (first == nullptr || first->container == failure.container) first = &failure;
+    }
+    return first;
 }
 
 }  // namespace
@@ -43,34 +66,34 @@ void RunHistory::pod_changed(const PodView* before, const PodView* after) {
 
 void RunHistory::note_failures(PodRecord& record, const PodView* before, const PodView& after) {
     if (after.deleting) return;
-    auto note = [&](const std::string& container, std::optional<TerminationView> termination,
-                    std::string reason) {
-        Failure failure{after.uid, after.name, container, std::move(termination),
+    auto note = [&](const std::string& container, int instance,
+                    std::optional<TerminationView> termination, std::string reason) {
+        Failure failure{after.uid,        after.name, container, instance, std::move(termination),
                         std::move(reason)};
         record.failures.push_back(failure);
         order_.emplace_back(after.uid, std::move(failure));
     };
     for (const ContainerView& now : after.containers) {
         const ContainerView* then = same_container(before, now);
+        if (was_stopped_last(after, now)) continue;
         // The end of an instance appears first as the state, then as the last state of the next
         // one.
         bool seen = then != nullptr && then->terminated && then->terminated == now.last_terminated;
         int restarts_before = then == nullptr ? 0 : then->restarts;
         if (now.restarts > restarts_before && !seen && now.last_terminated &&
             now.last_terminated->exit_code != 0)
-            note(now.name, now.last_terminated, {});
+            note(now.name, now.restarts - 1, now.last_terminated, {});
         bool was_terminated = then != nullptr && then->terminated && then->restarts == now.restarts;
         if (now.terminated && !was_terminated && now.terminated->exit_code != 0)
-            note(now.name, now.terminated, {});
+            note(now.name, now.restarts, now.terminated, {});
     }
     bool failed_now = after.phase == "Failed" && (before == nullptr || before->phase != "Failed");
     bool by_container = std::ranges::any_of(after.containers, [](const ContainerView& container) {
         return container.terminated && container.terminated->exit_code != 0;
     });
     if (!failed_now) return;
-    std::string reason = after.reason;
-    if (!after.message.empty()) reason += (reason.empty() ? "" : ": ") + after.message;
-    if (!by_container) return note({}, std::nullopt, reason);
+    const std::string reason = join_reason(after.reason, after.message);
+    if (!by_container) return note({}, 0, std::nullopt, reason);
     // The node ended them (a deadline, an eviction), which their exit codes do not show.
     for (Failure& failure : record.failures) failure.reason = reason;
     for (auto& [uid, failure] : order_)
@@ -94,16 +117,19 @@ int RunHistory::restarts(const std::string& owner_uid) const {
     return sum;
 }
 
-std::optional<Failure> RunHistory::first_failure(
-    const std::function<bool(const PodView&)>& belongs) const {
-    const Failure* earliest = nullptr;
+/// The pod that failed first, and in it the container that decided.
+void RunHistory::find_failure(Verdict& verdict,
+                              const std::function<bool(const PodView&)>& belongs) const {
     for (const auto& [uid, failure] : order_) {
-        const PodView& pod = pods_.at(uid).last;
-        if (!belongs(pod)) continue;
-        if (ended_badly(pod)) return failure;
-        if (earliest == nullptr) earliest = &failure;
+        const PodRecord& record = pods_.at(uid);
+        if (!belongs(record.last)) continue;
+        if (!verdict.failure) verdict.failure = failure;
+        if (!ended_badly(record.last)) continue;
+        const Failure* decided = deciding(record.last, record.failures);
+        verdict.failure = decided == nullptr ? failure : *decided;
+        if (verdict.failure->container != failure.container) verdict.earlier = failure;
+        return;
     }
-    return earliest == nullptr ? std::nullopt : std::optional(*earliest);
 }
 
 std::string RunHistory::last_warning(const std::optional<Failure>& failure,
@@ -111,7 +137,8 @@ std::string RunHistory::last_warning(const std::optional<Failure>& failure,
     auto last_about = [&](const std::string& uid) {
         std::string text;
         for (const EventView& event : events_)
-            if (event.uid == uid) text = fmt::format("{}: {}", event.reason, event.message);
+            if (event.uid == uid && !(failure && repeats_a_state(event)))
+                text = join_reason(event.reason, event.message);
         return text;
     };
     std::string text = failure ? last_about(failure->pod_uid) : std::string();
@@ -129,7 +156,7 @@ Verdict RunHistory::verdict(const JobView& job) const {
     if (condition != nullptr)
         verdict.condition = fmt::format("{}: {}", condition->reason, condition->message);
     if (verdict.succeeded) return verdict;
-    verdict.failure = first_failure([&](const PodView& pod) { return pod.owner_uid == job.uid; });
+    find_failure(verdict, [&](const PodView& pod) { return pod.owner_uid == job.uid; });
     verdict.event = last_warning(verdict.failure, job.uid);
     verdict.exit_code = verdict.failure ? verdict.failure->exit_code() : 1;
     return verdict;
@@ -144,13 +171,21 @@ Verdict RunHistory::verdict(const PodView& pod) const {
                                              : "unfinished";
     verdict.restarts = pod.restarts();
     if (verdict.succeeded) return verdict;
-    verdict.failure = first_failure([&](const PodView& other) { return other.uid == pod.uid; });
+    find_failure(verdict, [&](const PodView& other) { return other.uid == pod.uid; });
     verdict.event = last_warning(verdict.failure, pod.uid);
     verdict.exit_code = verdict.failure ? verdict.failure->exit_code() : 1;
     return verdict;
 }
 
 namespace {
+
+std::string tell_failure(const Failure& failure) {
+    std::string what = failure.termination ? describe(*failure.termination) : "failed";
+    if (!failure.reason.empty()) what += ": " + failure.reason;
+    const std::string container =
+        failure.container.empty() ? "" : fmt::format(", container {}", failure.container);
+    return fmt::format("pod {}{} {}", failure.pod, container, what);
+}
 
 std::string tell_restarts(const Verdict& verdict) {
     const bool grouped = verdict.group_restarts > 0;
@@ -169,15 +204,12 @@ std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::st
                                       tell_duration(verdict.seconds), tell_restarts(verdict))});
     if (verdict.succeeded) return told;
     if (!verdict.condition.empty()) told.push_back({tone, "  because: " + verdict.condition});
-    if (verdict.failure) {
-        const Failure& failure = *verdict.failure;
-        std::string what = failure.termination ? describe(*failure.termination) : "failed";
-        if (!failure.reason.empty()) what += ": " + failure.reason;
-        std::string container =
-            failure.container.empty() ? "" : fmt::format(", container {}", failure.container);
+    if (verdict.earlier)
+        told.push_back({tone, "  first to fail: " + tell_failure(*verdict.earlier)});
+    if (verdict.failure)
         told.push_back(
-            {tone, fmt::format("  first to fail: pod {}{} {}", failure.pod, container, what)});
-    }
+            {tone, fmt::format("  {}: {}", verdict.earlier ? "decided by" : "first to fail",
+                               tell_failure(*verdict.failure))});
     if (!last_lines.empty()) {
         told.push_back({tone, "  its last lines:"});
         for (const std::string& line : last_lines) told.push_back({tone, "    | " + line});

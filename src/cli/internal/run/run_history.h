@@ -18,6 +18,7 @@ struct Failure {
     std::string pod_uid;
     std::string pod;
     std::string container;  ///< empty: the pod itself failed
+    int instance = 0;       ///< of the container: how often it had been restarted
     std::optional<TerminationView> termination;
     std::string reason;  ///< of the pod, if there is no termination
 
@@ -33,8 +34,9 @@ struct Verdict {
     int restarts = 0;
     int group_restarts = 0;          ///< of all pods together; `restarts` then counts each of them
     std::string condition;           ///< of the condition that ended it: reason and message
-    std::optional<Failure> failure;  ///< the first one that no restart made up for
-    std::string event;               ///< the last warning about it
+    std::optional<Failure> failure;  ///< of the first pod that no restart made up for
+    std::optional<Failure> earlier;  ///< of another container of that pod, which did not decide
+    std::string event;               ///< the last warning about it; empty: none says more
     int exit_code = 0;
 };
 
@@ -54,7 +56,7 @@ class RunHistory {
         std::vector<Failure> failures;
     };
     void note_failures(PodRecord& record, const PodView* before, const PodView& after);
-    std::optional<Failure> first_failure(const std::function<bool(const PodView&)>& belongs) const;
+    void find_failure(Verdict& verdict, const std::function<bool(const PodView&)>& belongs) const;
     std::string last_warning(const std::optional<Failure>& failure,
                              const std::string& owner_uid) const;
 

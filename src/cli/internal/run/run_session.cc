@@ -310,7 +310,8 @@ int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
         std::vector<std::string> lines;
         if (verdict.failure)
-            lines = logs_.last_lines(verdict.failure->pod_uid, verdict.failure->container);
+            lines = logs_.last_lines(verdict.failure->pod_uid, verdict.failure->container,
+                                     verdict.failure->instance);
         console_.tell(tell_verdict(verdict, lines));
         if (status == 0) status = verdict.exit_code;
     }

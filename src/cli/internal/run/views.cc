@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <cstring>
 
+#include "jobs/kind.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/core_objects.h"
 #include "kube/objects/pod.h"
@@ -17,26 +19,59 @@ namespace {
 using kube::child;
 using kube::string_at;
 
-std::optional<TerminationView> termination_view(const kube::ContainerState& state) {
+/// What of a pod's spec its containers' states leave out.
+struct ContainerFacts {
+    bool init = false;
+    bool sidecar = false;
+    bool main = false;
+    std::string memory_limit;
+};
+
+ContainerFacts facts_of(const kube::Pod& pod, const std::string& name, bool init) {
+    ContainerFacts facts{.init = init, .sidecar = false, .main = false, .memory_limit = {}};
+    for (const kube::Container& container : init ? pod.spec.init_containers : pod.spec.containers) {
+        if (container.name != name) continue;
+        facts.sidecar = init && container.restart_policy == "Always";
+        if (const auto limit = container.resources.limits.find("memory");
+            limit != container.resources.limits.end())
+            facts.memory_limit = limit->second.is_string() ? std::string(limit->second.get_string())
+                                                           : json::serialize(limit->second);
+    }
+    const kube::OwnerReference* owner = pod.metadata.controller();
+    if (init || owner == nullptr) return facts;
+    const jobs::JobKind* kind = jobs::find_kind(owner->api_version, owner->kind);
+    const kube::Container* main =
+        kind == nullptr ? nullptr : jobs::default_container(*kind, pod.spec);
+    facts.main = main != nullptr && main->name == name;
+    return facts;
+}
+
+std::optional<TerminationView> termination_view(const kube::ContainerState& state,
+                                                const ContainerFacts& facts) {
     if (!state.terminated) return std::nullopt;
+    const bool out_of_memory = state.terminated->reason == "OOMKilled";
     return TerminationView{.exit_code = state.terminated->exit_code.value_or(0),
                            .signal = state.terminated->signal.value_or(0),
                            .reason = state.terminated->reason,
-                           .message = state.terminated->message};
+                           .message = state.terminated->message,
+                           .memory_limit = out_of_memory ? facts.memory_limit : std::string()};
 }
 
-ContainerView container_view(const kube::ContainerStatus& status, bool init) {
+ContainerView container_view(const kube::Pod& pod, const kube::ContainerStatus& status, bool init) {
+    const ContainerFacts facts = facts_of(pod, status.name, init);
     ContainerView view;
     view.name = status.name;
-    view.init = init;
+    view.init = facts.init;
+    view.sidecar = facts.sidecar;
+    view.main = facts.main;
     view.restarts = status.restart_count.value_or(0);
     view.running = status.state.running.has_value();
     if (status.state.waiting) {
         view.waiting_reason = status.state.waiting->reason;
         view.waiting_message = status.state.waiting->message;
     }
-    view.terminated = termination_view(status.state);
-    view.last_terminated = termination_view(status.last_state);
+    view.terminated = termination_view(status.state, facts);
+    view.last_terminated = termination_view(status.last_state, facts);
     return view;
 }
 
@@ -60,6 +95,13 @@ int PodView::restarts() const {
     int sum = 0;
     for (const ContainerView& container : containers) sum += container.restarts;
     return sum;
+}
+
+bool PodView::stays_ended(const ContainerView& container) const {
+    if (!container.terminated || container.sidecar) return false;
+    if (restart_policy == "Never") return true;
+    const bool good = container.terminated->exit_code == 0;
+    return good && (container.init || restart_policy == "OnFailure");
 }
 
 const ConditionView* JobView::true_condition(std::string_view type) const {
@@ -92,12 +134,16 @@ std::optional<PodView> pod_view(const json::value& object) {
     view.phase = pod.status.phase;
     view.reason = pod.status.reason;
     view.message = pod.status.message;
+    view.restart_policy = pod.spec.restart_policy;
     view.scheduled = !pod.spec.node_name.empty();
+    for (const kube::PodCondition& condition : pod.status.conditions)
+        if (condition.type == "PodScheduled" && condition.status == "False")
+            view.not_scheduled = join_reason(condition.reason, condition.message);
     view.deleting = pod.metadata.deleting();
     for (const kube::ContainerStatus& status : pod.status.init_container_statuses)
-        view.containers.push_back(container_view(status, true));
+        view.containers.push_back(container_view(pod, status, true));
     for (const kube::ContainerStatus& status : pod.status.container_statuses)
-        view.containers.push_back(container_view(status, false));
+        view.containers.push_back(container_view(pod, status, false));
     return view;
 }
 
@@ -142,6 +188,12 @@ std::optional<EventView> event_view(const json::value& object) {
     return view;
 }
 
+std::string join_reason(std::string_view reason, std::string_view message) {
+    while (message.ends_with('\n') || message.ends_with(' ')) message.remove_suffix(1);
+    if (reason.empty() || message.empty()) return std::string(reason.empty() ? message : reason);
+    return fmt::format("{}: {}", reason, message);
+}
+
 std::string signal_name(int signal) {
     const char* name = ::sigabbrev_np(signal);
     return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
@@ -158,7 +210,10 @@ std::string describe(const TerminationView& termination) {
     if (termination.signal == 0 && signal != 0) text += fmt::format(" ({})", signal_name(signal));
     if (!termination.reason.empty() && termination.reason != "Error" &&
         termination.reason != "Completed")
-        text += fmt::format(" ({})", termination.reason);
+        text += fmt::format(" ({}{})", termination.reason,
+                            termination.memory_limit.empty()
+                                ? ""
+                                : fmt::format(": its limit is {}", termination.memory_limit));
     std::string_view message = termination.message;
     while (message.ends_with('\n')) message.remove_suffix(1);
     if (!message.empty()) text += fmt::format(": {}", message);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/values/json.h"
@@ -18,6 +19,7 @@ struct TerminationView {
     int signal = 0;  ///< 0: it exited by itself
     std::string reason;
     std::string message;
+    std::string memory_limit = {};  ///< of a container that was out of memory; empty: none
 
     friend bool operator==(const TerminationView&, const TerminationView&) = default;
 };
@@ -25,6 +27,8 @@ struct TerminationView {
 struct ContainerView {
     std::string name;
     bool init = false;
+    bool sidecar = false;  ///< an init container that runs beside the others
+    bool main = false;     ///< the one that its job is about
     int restarts = 0;
     bool running = false;
     std::string waiting_reason;
@@ -44,6 +48,8 @@ struct PodView {
     std::string phase;
     std::string reason;
     std::string message;
+    std::string restart_policy;
+    std::string not_scheduled;  ///< why it has no node: reason and message
     bool scheduled = false;
     bool deleting = false;
     std::vector<ContainerView> containers;  ///< init containers first
@@ -52,6 +58,8 @@ struct PodView {
     /// Whether every container (except init containers) runs or has run.
     bool started() const;
     int restarts() const;
+    /// Whether a container that has ended is not started again.
+    bool stays_ended(const ContainerView& container) const;
 
     friend bool operator==(const PodView&, const PodView&) = default;
 };
@@ -110,6 +118,8 @@ std::optional<PodView> pod_view(const json::value& object);
 std::optional<JobView> job_view(const json::value& object);
 std::optional<EventView> event_view(const json::value& object);
 
+/// "REASON: MESSAGE", or the one of them that is there.
+std::string join_reason(std::string_view reason, std::string_view message);
 /// "exited with code 3", "was killed by SIGKILL", with the reason if it adds anything.
 std::string describe(const TerminationView& termination);
 /// "SIGKILL", "SIGSEGV"; "signal 42" for the unnamed.
