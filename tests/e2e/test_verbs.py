@@ -335,7 +335,32 @@ def test_describe_tells_what_people_ask(server):
     events = server.verb("events", "--for", "pytorchjob/broken").stdout
     assert "LAST SEEN" in events and "JobFailed" in events and "OBJECT" not in events
     assert "pod/broken-worker-" in server.verb("events", "-A").stdout
+    assert server.verb("describe", "broken").stdout == server.verb("describe", "pytorchjob", "broken").stdout
+    assert server.verb("describe", "broken-master-0").stdout.startswith("Name:           broken-master-0\n")
+    assert "no job and no pod \"nobody\"" in server.verb("describe", "nobody", status=1).stderr
+    by_name = server.verb("events", "broken").stdout
+    assert "JobFailed" in by_name and "OBJECT" not in by_name
     server.verb("delete", "pytorchjob", "broken")
+
+
+def test_logs_of_what_never_started_say_why(server):
+    server.apply(pod("waits").replace("image: local", "image: local, envFrom: [{secretRef: {name: later}}]"))
+    server.verb("wait", "pod/waits", "--for", "jsonpath={.status.containerStatuses[0].state.waiting.reason}="
+                "CreateContainerConfigError", "--timeout", "1m")
+    told = server.verb("logs", "waits", status=1).stderr
+    assert "pod waits has not started: CreateContainerConfigError" in told and "later" in told
+    server.verb("delete", "pod", "waits", "--force")
+    broken = json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "nothing"}, "spec": {
+        "restartPolicy": "Never", "containers": [{"name": "main", "image": "x", "command": ["/no/such/program"]}]}})
+    server.apply(broken)
+    server.verb("wait", "pod/nothing", "--for", "jsonpath={.status.phase}=Failed", "--timeout", "1m")
+    for follow in ([], ["-f"]):
+        told = server.verb("logs", "nothing", *follow, status=1).stderr
+        assert "pod nothing has not started: the program" in told
+    server.apply(pod("silent", "true"))
+    server.verb("wait", "pod/silent", "--for", "jsonpath={.status.phase}=Succeeded", "--timeout", "1m")
+    assert server.verb("logs", "silent").stderr == ""
+    server.verb("delete", "pod", "nothing", "silent")
 
 
 def test_events_watch(server):

@@ -111,7 +111,9 @@ void LogSession::show(const std::vector<LogMerge::Line>& lines) {
         block += line.text;
         block += '\n';
     }
-    if (!block.empty()) console_.write_block(block);
+    if (block.empty()) return;
+    shown_ = true;
+    console_.write_block(block);
 }
 
 Task<Result<int>> LogSession::run() {

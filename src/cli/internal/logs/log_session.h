@@ -41,6 +41,7 @@ class LogSession {
 
     /// How many logs could be read so far, and why others could not.
     std::size_t opened() const { return opened_; }
+    bool anything_came() const { return shown_; }
     const std::vector<Error>& failures() const { return failures_; }
 
   private:
@@ -57,6 +58,7 @@ class LogSession {
     std::vector<Error> failures_;
     std::size_t opened_ = 0;
     bool no_more_ = false;
+    bool shown_ = false;
     Signal came_;   ///< lines, or the end of a log
     Signal taken_;  ///< lines were shown, so there is room
 };

@@ -52,6 +52,27 @@ int started(const ContainerView& container) {
            (container.waiting_reason.empty() || !container.last_terminated ? 1 : 0);
 }
 
+/// nullopt if its program has run; empty if nothing says why not.
+std::optional<std::string> why_not_started(const PodView& pod, const ContainerView& container) {
+    constexpr std::string_view kStartError = "StartError";
+    const std::optional<TerminationView>& end =
+        container.terminated ? container.terminated : container.last_terminated;
+    if (end) return end->reason == kStartError ? std::optional(end->message) : std::nullopt;
+    if (container.running || container.restarts > 0) return std::nullopt;
+    if (!pod.scheduled && !pod.not_scheduled.empty()) return pod.not_scheduled;
+    for (const ContainerView& other : pod.containers) {
+        if (!other.init) continue;
+        if (other.running && !other.sidecar)
+            return fmt::format("its init container {} runs", other.name);
+        const std::optional<TerminationView>& ended =
+            other.terminated ? other.terminated : other.last_terminated;
+        if (ended && ended->exit_code != 0)
+            return fmt::format("its init container {} {}", other.name, describe(*ended));
+    }
+    const std::string waits = join_reason(container.waiting_reason, container.waiting_message);
+    return waits.empty() ? join_reason(pod.reason, pod.message) : waits;
+}
+
 bool chosen(const LogPod& pod, int position, const LogChoice& choice) {
     if (!choice.replica.empty() && pod.view.replica_type != lower_case(choice.replica))
         return false;
@@ -105,11 +126,32 @@ std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& cho
         return fmt::format("there is no replica of type {}; there are: {}", choice.replica,
                            fmt::join(types, ", "));
     if (choice.rank)
-        return fmt::format("no pod has rank {}; there are {} pods", *choice.rank, pods.size());
+        return fmt::format("no pod has rank {}; there {} {} pod{}", *choice.rank,
+                           pods.size() == 1 ? "is" : "are", pods.size(),
+                           pods.size() == 1 ? "" : "s");
     if (!choice.container.empty() && !containers.contains(choice.container))
         return fmt::format("there is no container {}; there are: {}", choice.container,
                            fmt::join(containers, ", "));
-    return "none of its containers has started";
+    const std::string why = why_none_started(pods, choice);
+    return why.empty() ? "none of its containers has started" : why;
+}
+
+std::string why_none_started(const std::vector<LogPod>& pods, const LogChoice& choice) {
+    std::string first;
+    for (const LogSource& source : choose_sources(pods, choice)) {
+        const auto pod = std::ranges::find(pods, source.pod_uid,
+                                           [](const LogPod& each) { return each.view.uid; });
+        if (pod == pods.end()) continue;
+        const auto container =
+            std::ranges::find(pod->view.containers, source.container, &ContainerView::name);
+        if (container == pod->view.containers.end()) continue;
+        const std::optional<std::string> why = why_not_started(pod->view, *container);
+        if (!why) return {};
+        if (first.empty())
+            first = fmt::format("pod {} has not started{}", pod->view.name,
+                                why->empty() ? "" : ": " + *why);
+    }
+    return first;
 }
 
 }  // namespace muster::cli

@@ -45,6 +45,9 @@ struct LogSource {
 /// containers were told, else the master first and then the others in order. Pure.
 std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice& choice);
 
+/// Why no program of the chosen containers has ever started; empty if one has. Pure.
+std::string why_none_started(const std::vector<LogPod>& pods, const LogChoice& choice);
+
 /// Why nothing is chosen: "no replica of type ps; there are master, worker". Pure.
 std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& choice);
 

@@ -80,9 +80,38 @@ TEST(LogSources, WhyNothingIsChosen) {
     EXPECT_THAT(nothing_chosen(pods, {.rank = {}, .replica = "ps", .container = {}}),
                 HasSubstr("type ps; there are: master"));
     EXPECT_THAT(nothing_chosen(pods, {.rank = 7, .replica = {}, .container = {}}),
-                HasSubstr("rank 7; there are 1 pods"));
+                HasSubstr("rank 7; there is 1 pod"));
     EXPECT_THAT(nothing_chosen(pods, {.rank = {}, .replica = {}, .container = "x"}),
                 HasSubstr("container x; there are: init, main, side"));
+}
+
+TEST(LogSources, WhyNoneHasStarted) {
+    const auto why = [](std::string_view spec, std::string_view status) {
+        return why_none_started(
+            {log_pod(json::parse(
+                fmt::format(R"({{"metadata":{{"name":"p","uid":"u"}},"spec":{},"status":{}}})",
+                            spec, status)))},
+            {});
+    };
+    EXPECT_EQ(why("{}", R"({"conditions":[{"type":"PodScheduled","status":"False","reason":
+        "Unschedulable","message":"too big"}],"containerStatuses":[{"name":"c"}]})"),
+              "pod p has not started: Unschedulable: too big");
+    constexpr std::string_view kBound = R"({"nodeName":"n"})";
+    EXPECT_EQ(why(kBound, R"({"containerStatuses":[{"name":"c","state":{"waiting":
+        {"reason":"CreateContainerConfigError","message":"no secret"}}}]})"),
+              "pod p has not started: CreateContainerConfigError: no secret");
+    EXPECT_EQ(why(kBound, R"({"containerStatuses":[{"name":"c","restartCount":2,"state":{"waiting":
+        {"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"exitCode":128,"reason":
+        "StartError","message":"no such program"}}}]})"),
+              "pod p has not started: no such program");
+    EXPECT_EQ(why(kBound, R"({"initContainerStatuses":[{"name":"i","state":{"terminated":
+        {"exitCode":3}}}],"containerStatuses":[{"name":"c","state":{"waiting":
+        {"reason":"PodInitializing"}}}]})"),
+              "pod p has not started: its init container i exited with code 3");
+    EXPECT_EQ(why(kBound, R"({"containerStatuses":[{"name":"c","state":{"terminated":
+        {"exitCode":0}}}]})"),
+              "")
+        << "it was silent";
 }
 
 }  // namespace

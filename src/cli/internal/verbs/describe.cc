@@ -4,6 +4,7 @@
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/description.h"
 #include "cli/internal/describe/event_lines.h"
+#include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
@@ -20,6 +21,7 @@ constexpr std::string_view kHelp =
 
 Usage: muster describe KIND[,KIND...] [NAME...] [FLAGS]
        muster describe KIND/NAME...  [FLAGS]
+       muster describe NAME...       [FLAGS]       of a job, else of a pod
 
 For a job: its replicas, restarts, pods and conditions, and which container failed first. For a pod: its containers,
 with their current and previous states. For a node: its resources. For anything else: its fields.
@@ -30,6 +32,7 @@ with their current and previous states. For a node: its resources. For anything 
 Exit status: 0; 1 when something named does not exist.
 
 Examples:
+  muster describe digits
   muster describe pytorchjob/digits
   muster describe pods -l training.kubeflow.org/job-name=digits
 )";
@@ -74,7 +77,7 @@ Task<Result<std::string>> description_of(Connection& connection, const ApiResour
 
 Task<Result<int>> describe_objects(Connection& connection, const DescribeOptions& options) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
-    CO_TRY(const auto targets, parse_object_words(options.objects.words, catalog));
+    CO_TRY(const auto targets, co_await find_targets(connection, catalog, options.objects.words));
     CO_TRY(const auto queries,
            make_queries(targets, options.objects, connection.default_namespace()));
     bool any = false;

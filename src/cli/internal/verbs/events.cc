@@ -5,9 +5,9 @@
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/event_lines.h"
+#include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_print.h"
-#include "cli/internal/objects/object_words.h"
 #include "cli/internal/verbs/verbs.h"
 #include "kube/objects/api_status.h"
 
@@ -18,22 +18,23 @@ namespace {
 constexpr std::string_view kHelp =
     R"(Shows events, oldest first.
 
-Usage: muster events [FLAGS]
+Usage: muster events [NAME | KIND/NAME] [FLAGS]    a name alone is that of a job, else of a pod
 
-      --for KIND/NAME        about this object only
+      --for KIND/NAME        about this object only, as the word does
   -w, --watch                continue with new events until Ctrl-C
   -A, --all-namespaces       in every namespace
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'
 
 Examples:
+  muster events digits
   muster events --for pytorchjob/digits
   muster events -A -w
 )";
 
 struct EventsOptions {
     ServerOptions server;
-    std::string about;  ///< KIND/NAME; empty: everything
+    std::string about;  ///< NAME or KIND/NAME; empty: everything
     bool all_namespaces = false;
     bool watch = false;
 };
@@ -42,9 +43,11 @@ Task<Result<std::optional<EventSubject>>> find_subject(Connection& connection,
                                                        const std::string& about) {
     if (about.empty()) co_return std::optional<EventSubject>();
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
-    CO_TRY(const auto targets, parse_object_words({about}, catalog));
+    CO_TRY(const auto targets, co_await find_targets(connection, catalog, {about}));
     if (targets.front().names.empty())
-        co_return Error(Code::kInvalid, fmt::format("--for wants KIND/NAME, not \"{}\"", about));
+        co_return Error(
+            Code::kInvalid,
+            fmt::format("\"{}\" is a kind: write KIND/NAME, or the name of a job or pod", about));
     co_return EventSubject{targets.front().resource->type.kind, targets.front().names.front(), {}};
 }
 
@@ -103,11 +106,21 @@ class EventsVerb final : public VerbOf<EventsOptions> {
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);
+        flags.value("about", word_);
         flags.value("--for", options_.about);
         flags.flag("--all-namespaces,-A", options_.all_namespaces);
         flags.flag("--watch,-w", options_.watch);
     }
+    std::optional<std::string> finish(const Flags&) override {
+        if (!word_.empty() && !options_.about.empty())
+            return "a name and --for mean the same: leave one of them out";
+        if (options_.about.empty()) options_.about = word_;
+        return std::nullopt;
+    }
     int run() override { return events(options_); }
+
+  private:
+    std::string word_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/logs/kept_pods.h"
 #include "cli/internal/logs/log_session.h"
+#include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_follow.h"
 #include "cli/internal/objects/object_words.h"
@@ -49,7 +50,6 @@ Examples:
 )";
 
 constexpr const char* kVerb = "logs";
-constexpr std::string_view kJobGroup = "kubeflow.org";
 
 /// The job or pod whose logs are requested.
 struct Subject {
@@ -95,21 +95,15 @@ Task<Result<Subject>> find_subject(Connection& connection, const LogsOptions& op
         kinds.push_back(targets.front().resource);
         name = targets.front().names.front();
     } else {
-        for (const ApiResource& resource : catalog.all())
-            if (resource.type.group == kJobGroup && resource.can("get")) kinds.push_back(&resource);
-        CO_TRY(const auto pods, catalog.find("pods"));
-        kinds.push_back(pods.front());
+        CO_TRY(kinds, kinds_of_bare_names(catalog));
     }
-    for (const ApiResource* kind : kinds) {
-        auto object =
-            co_await connection.client().get(kind->type, connection.default_namespace(), name);
-        if (!object && object.error().code() != Code::kNotFound) co_return object.error();
-        if (!object) continue;
+    CO_TRY(const NamedObject found, co_await find_named(connection, kinds, name));
+    if (const ApiResource* kind = found.resource) {
         Subject subject{.shown = fmt::format("{}/{}", kind->qualified_singular(), name),
                         .of_job = kind->type != kube::types::kPods,
                         .job = {},
                         .name = name,
-                        .uid = std::string(kube::uid_of((*object)->get_object())),
+                        .uid = std::string(kube::uid_of(found.object->get_object())),
                         .kept = {}};
         if (subject.of_job) {
             subject.job = kind->type;
@@ -238,6 +232,20 @@ struct Following {
     }
 };
 
+/// A log without a line is one of a program that is silent, or of one that never started: that is
+/// said, with why.
+Task<Result<int>> explain_silence(Connection& connection, Subject subject, LogChoice choice,
+                                  std::vector<LogPod> pods, bool any_log) {
+    if (!subject.uid.empty()) {
+        auto now = co_await list_pods(connection, subject);
+        if (now && !now->empty()) pods = *std::move(now);
+    }
+    std::string why = why_none_started(pods, choice);
+    if (pods.empty() && !any_log) why = nothing_chosen(pods, choice);
+    if (why.empty()) co_return 0;
+    co_return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown, why));
+}
+
 Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, Console& console) {
     CO_TRY(Subject subject, co_await find_subject(connection, options));
     std::vector<LogPod> pods;
@@ -273,7 +281,9 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
     }
     CO_TRY(const int status, co_await session->run());
     for (const Error& failure : session->failures()) tell_error(kVerb, failure);
-    co_return status;
+    if (status != 0 || session->anything_came()) co_return status;
+    co_return co_await explain_silence(connection, subject, choice_of(options), std::move(pods),
+                                       session->opened() > 0);
 }
 
 int logs(const LogsOptions& options) {
