@@ -8,6 +8,7 @@ namespace {
 TEST(Text, TheNearestNameThatIsAllowed) {
     EXPECT_EQ(dns1035_from("My_Job!"), "my-job");
     EXPECT_EQ(dns1035_from("0-demo"), "demo");
+    EXPECT_EQ(dns1035_from("3d-unet"), "job-3d-unet") << "\"d-unet\" would be another model";
     EXPECT_EQ(dns1035_from("a__b"), "a-b");
     EXPECT_EQ(dns1035_from("42"), "");
     EXPECT_EQ(dns1035_from(""), "");

@@ -53,6 +53,18 @@ std::string place_in_run_policy(const KnownKind& known, std::string_view path) {
     return fmt::format("{}.{}.{}", kSpec, kRunPolicy, field);
 }
 
+/// Advice to quote a value shows the value as it was read: 0.001 for 1e-3, true for yes. This shows
+/// it as it is written.
+void quote_as_written(Problem& problem, const Document& document, const std::string& field) {
+    constexpr std::string_view kAdvice = "(put it in quotes: \"";
+    const std::size_t at = problem.message.find(kAdvice);
+    if (at == std::string::npos || problem.source != document.source) return;
+    const Located place = locate(document.places, jobs::origin_of(document.origins, field));
+    if (!place.exact || place.node == nullptr || place.node->written.empty()) return;
+    problem.message.resize(at + kAdvice.size());
+    problem.message += place.node->written + "\")";
+}
+
 class DocumentCheck {
   public:
     DocumentCheck(const Document& document, const CheckOptions& options,
@@ -96,8 +108,9 @@ class DocumentCheck {
 
   private:
     void error(std::string field, std::string message) {
-        problems_.push_back(
-            document_.problem(Severity::kError, std::move(field), std::move(message)));
+        Problem problem = document_.problem(Severity::kError, field, std::move(message));
+        quote_as_written(problem, document_, field);
+        problems_.push_back(std::move(problem));
     }
 
     const json::string* required_text(std::string_view key) {

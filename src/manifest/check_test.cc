@@ -119,6 +119,17 @@ INSTANTIATE_TEST_SUITE_P(
             "error: spec.elasticPolicy"}),
     [](const auto& test) { return test.param.name; });
 
+TEST(Check, AdviceToQuoteShowsWhatIsWritten) {
+    const auto advice = [](const std::string& written) {
+        const std::string text = job_with(
+            {{"            command: [train]", "            command: [train, " + written + "]"}});
+        const CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents, {});
+        return checked.problems.empty() ? std::string() : checked.problems.front().message;
+    };
+    for (const std::string text : {"1e-3", "yes", "on", "0644", "1_000", "1.0"})
+        EXPECT_THAT(advice(text), HasSubstr("(put it in quotes: \"" + text + "\")"));
+}
+
 TEST(Check, UnknownFieldsAreWarningsAndErrorsWhenStrict) {
     std::string text = job_with({{"            image: x", "            imagePulPolicy: Always"}});
     EXPECT_THAT(problems_of(text),

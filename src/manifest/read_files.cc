@@ -1,6 +1,7 @@
 #include "manifest/read_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,23 @@ namespace {
 
 /// How much is read of a file before it is refused for its size.
 constexpr std::size_t kReadLimit = 64 * kMaxManifestBytes;
+
+/// What to do with a program that was named in place of a manifest; empty for anything else.
+std::string advice_for_program(const std::string& file, std::string_view text) {
+    if (file.ends_with(".py"))
+        return fmt::format(
+            "this is a Python program, not a manifest: start it with 'muster-run "
+            "{}' as with torchrun, or name it in the command of a job's container",
+            file);
+    if (file.ends_with(".ipynb"))
+        return "this is a notebook, not a manifest: a job's container runs programs, such as "
+               "python -m jupyter execute";
+    if (file.ends_with(".sh") || text.starts_with("#!") ||
+        text.starts_with("\x7F"
+                         "ELF"))
+        return "this is a program, not a manifest: name it in the command of a job's container";
+    return {};
+}
 
 }  // namespace
 
@@ -45,6 +63,12 @@ Manifest read_files_as_written(const std::vector<std::string>& files) {
             Problem& problem = all.problems.emplace_back();
             problem.source = file;
             problem.message = text.error().message();
+            continue;
+        }
+        if (std::string advice = advice_for_program(file, *text); !advice.empty()) {
+            Problem& problem = all.problems.emplace_back();
+            problem.source = file;
+            problem.message = std::move(advice);
             continue;
         }
         Manifest manifest = read_manifest(*text, file);

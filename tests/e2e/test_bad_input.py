@@ -136,6 +136,18 @@ def test_a_file_that_is_not_there(muster):
     assert "missing.yaml" in finished.text
 
 
+@pytest.mark.parametrize("name, text, wanted", [
+    ("train.py", "import torch\nx: int = {}\n", "muster-run"),
+    ("train.sh", "echo a: b: c\n", "the command of a job's container"),
+    ("train", "#!/usr/bin/python3\n", "the command of a job's container"),
+])
+def test_a_program_in_place_of_a_manifest(muster, name, text, wanted):
+    path = muster.write(name, text)
+    for verb in ("run", "validate"):
+        finished = muster.run(verb, path)
+        assert finished.status == 2 and "not a manifest" in finished.err and wanted in finished.err, finished
+
+
 @pytest.mark.parametrize("args, wanted", [(["rnu"], "run"), (["run", "--quite", "x"], "--quiet"), (["run"], "manifest")])
 def test_a_wrong_word_on_the_command_line(muster, args, wanted):
     finished = muster.run(*args)

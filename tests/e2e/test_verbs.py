@@ -363,6 +363,11 @@ def test_logs_of_what_never_started_say_why(server):
     server.verb("delete", "pod", "nothing", "silent")
 
 
+def test_apply_wants_a_name(server):
+    text = pod("x").replace("name: x", "generateName: x-")
+    assert "generateName means a new object each time" in server.apply(text, status=2).stderr
+
+
 def test_events_watch(server):
     watch = server.follow("events", "-w", "-n", "quiet")
     assert watch.stdout.readline().startswith("LAST SEEN")

@@ -15,7 +15,11 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 std::string dns1035_from(std::string_view text) {
-    std::string name;
+    // Digits that belong to a word ("3d") would change its meaning if they were left out.
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const bool in_word =
+        digits > 0 && digits < text.size() && is_lower(lower_case(text.substr(digits, 1))[0]);
+    std::string name = in_word ? "job-" : "";
     for (char c : lower_case(text)) {
         const bool letter_or_digit = is_lower(c) || is_digit(c);
         if (name.empty() && !is_lower(c)) continue;

@@ -26,6 +26,7 @@ struct SourceNode {
     };
 
     Place value;
+    std::string written;  ///< of an unquoted scalar that is a number or true or false: its text
     bool list = false;
     std::vector<Child> children;
 };

@@ -100,7 +100,9 @@ class Builder final : public YAML::EventHandler {
             value = json::value(nullptr);
             if (is_key) return set_unusable_key(where);
         }
-        add(make(*std::move(value), where, text.size() + 2), anchor, where);
+        const bool converted = value->is_number() || value->is_bool();
+        add(make(*std::move(value), where, text.size() + 2, converted ? text : std::string()),
+            anchor, where);
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                          YAML::EmitterStyle::value) override {
@@ -132,9 +134,10 @@ class Builder final : public YAML::EventHandler {
         out_.problems.push_back({where, std::move(message)});
         if (out_.problems.size() >= kMaxProblems) throw Stop{};
     }
-    static Made make(json::value value, Place where, std::size_t size) {
+    static Made make(json::value value, Place where, std::size_t size, std::string written = {}) {
         auto places = std::make_shared<SourceNode>();
         places->value = where;
+        places->written = std::move(written);
         return {std::move(value), std::move(places), size};
     }
 

@@ -19,15 +19,23 @@ DocumentIdentity identity_of(const manifest::Document& document) {
 std::vector<manifest::Problem> check_identity(const manifest::Document& document) {
     const DocumentIdentity identity = identity_of(document);
     std::vector<manifest::Problem> problems;
-    const auto require = [&](const std::string& text, const char* field) {
+    const auto require = [&](const std::string& text, const char* field, const char* message) {
         if (text.empty())
-            problems.push_back(document.problem(
-                manifest::Severity::kError, field,
-                "is missing or not a string: an object is named by its apiVersion, kind and name"));
+            problems.push_back(document.problem(manifest::Severity::kError, field, message));
     };
-    require(identity.api_version, "apiVersion");
-    require(identity.kind, "kind");
-    require(identity.name, "metadata.name");
+    constexpr const char* kMissing =
+        "is missing or not a string: an object is named by its apiVersion, kind and name";
+    const json::object* object = document.object.if_object();
+    const bool generated =
+        object != nullptr &&
+        !kube::string_at(kube::child(*object, "metadata"), "generateName").empty();
+    require(identity.api_version, "apiVersion", kMissing);
+    require(identity.kind, "kind", kMissing);
+    require(identity.name, "metadata.name",
+            generated ? "is missing: generateName means a new object each time, and this is about "
+                        "one that is named. Give it a name, or create it with 'kubectl create -f' "
+                        "or 'muster run'"
+                      : kMissing);
     return problems;
 }
 

@@ -209,6 +209,21 @@ std::vector<std::string> containers_run_by_their_args(const kube::PodSpec& spec)
     return names;
 }
 
+namespace {
+
+/// "/a:/b:/c and 7 more" of a PATH: an event, a status and a verdict show it.
+std::string first_directories(const std::string& path) {
+    constexpr std::ptrdiff_t kShown = 3;
+    std::size_t end = 0;
+    for (std::ptrdiff_t shown = 0; shown < kShown && end != std::string::npos; ++shown)
+        end = path.find(':', shown == 0 ? 0 : end + 1);
+    if (end == std::string::npos) return path;
+    const auto more = std::count(path.begin() + static_cast<std::ptrdiff_t>(end), path.end(), ':');
+    return fmt::format("{} and {} more", std::string_view(path).substr(0, end), more);
+}
+
+}  // namespace
+
 std::string describe_start_failure(const pod_init::StartFailure& failure,
                                    const pod_init::ContainerStart& start) {
     const std::string program = start.argv.empty() ? "" : quoted(start.argv[0]);
@@ -230,7 +245,7 @@ std::string describe_start_failure(const pod_init::StartFailure& failure,
             return fmt::format(
                 "the program {} is in no directory of PATH ({}). This machine is the image here: "
                 "install it, or activate the environment that has it before starting muster",
-                program, process::path_of(start.environment));
+                program, first_directories(process::path_of(start.environment)));
         case pod_init::StartStage::kNotExecutable:
             return fmt::format("{} can't be executed: {}. {}", failure.detail, reason,
                                failure.error == EISDIR

@@ -1,5 +1,6 @@
 #include "runtime/internal/pod/container_plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -69,6 +70,17 @@ TEST_F(HiddenByTmp, IsAFileThatIsThereAndThatNoMountShows) {
 TEST(KeptBelowTmp, IsNothingThatStepsOutOfIt) {
     EXPECT_TRUE(find_kept_below_tmp({"HOME=/tmp/../etc", "PATH=/tmp/../usr/bin:/tmp/.."}, "/tmp/..")
                     .empty());
+}
+
+TEST(StartFailure, ShowsTheBeginningOfALongPath) {
+    const auto told = [](const std::string& path) {
+        pod_init::ContainerStart start;
+        start.argv = {"train"};
+        start.environment = {"PATH=" + path};
+        return describe_start_failure({pod_init::StartStage::kProgramMissing, 0, {}}, start);
+    };
+    EXPECT_THAT(told("/a:/b:/c"), testing::HasSubstr("PATH (/a:/b:/c)."));
+    EXPECT_THAT(told("/a:/b:/c:/d:/e"), testing::HasSubstr("PATH (/a:/b:/c and 2 more)."));
 }
 
 TEST(Hostname, IsThePodsAndNoLongerThanTheKernelTakes) {
