@@ -41,6 +41,7 @@ Duration use_of_token(Duration life) { return std::min(life / 5 * 4, kMostUse); 
 Task<Result<PodTokens::Token>> PodTokens::ask(std::shared_ptr<const kube::Pod> pod,
                                               TokenWanted wanted) {
     const std::string& named = pod->spec.service_account_name;
+    const WallTime granted = clock_.wall_now();
     CO_TRY(const kube::Written written,
            co_await client_.create_subresource(
                kube::types::kServiceAccounts, pod->metadata.namespace_,
@@ -50,14 +51,15 @@ Task<Result<PodTokens::Token>> PodTokens::ask(std::shared_ptr<const kube::Pod> p
     if (answer.status.token.empty() || !expires)
         co_return Error(Code::kInternal, "the API granted a token without a text or an end");
     co_return Token{.text = answer.status.token,
-                    .due = clock_.now() + use_of_token(*expires - clock_.wall_now())};
+                    .granted = granted,
+                    .due = granted + use_of_token(*expires - granted)};
 }
 
 Task<Result<void>> PodTokens::fetch(std::shared_ptr<const kube::Pod> pod) {
     CO_TRY(const std::set<TokenWanted> wanted, tokens_wanted(*pod));
     for (const TokenWanted& one : wanted) {
         const auto have = tokens_.find(one);
-        if (have != tokens_.end() && have->second.due > clock_.now()) continue;
+        if (have != tokens_.end() && !have->second.is_due(clock_.wall_now())) continue;
         Result<Token> granted = co_await ask(pod, one);
         if (!granted) {
             granted.error().prefix(fmt::format("failed to fetch token of service account {}",
@@ -75,11 +77,16 @@ std::map<TokenWanted, std::string> PodTokens::texts() const {
     return texts;
 }
 
-std::optional<Instant> PodTokens::due() const {
-    std::optional<Instant> first;
+std::optional<WallTime> PodTokens::due() const {
+    std::optional<WallTime> first;
     for (const auto& [wanted, token] : tokens_)
         if (!first || token.due < *first) first = token.due;
     return first;
+}
+
+bool PodTokens::is_due() const {
+    return std::ranges::any_of(
+        tokens_, [now = clock_.wall_now()](const auto& entry) { return entry.second.is_due(now); });
 }
 
 }  // namespace muster::runtime

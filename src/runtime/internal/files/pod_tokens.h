@@ -26,13 +26,20 @@ class PodTokens {
     Task<Result<void>> fetch(std::shared_ptr<const kube::Pod> pod);
 
     std::map<TokenWanted, std::string> texts() const;
-    /// When to fetch again; nullopt if there are no tokens.
-    std::optional<Instant> due() const;
+    /// When to fetch again, by the calendar, as tokens expire by it: a suspended machine's monotonic
+    /// clock stands still. nullopt if there are no tokens.
+    std::optional<WallTime> due() const;
+    /// Whether one has to be renewed now: because of its age, or because the calendar was set back
+    /// to before it was granted, when it is not valid yet.
+    bool is_due() const;
 
   private:
     struct Token {
+        bool is_due(WallTime now) const { return now >= due || now < granted; }
+
         std::string text;
-        Instant due;
+        WallTime granted;
+        WallTime due;
     };
     Task<Result<Token>> ask(std::shared_ptr<const kube::Pod> pod, TokenWanted wanted);
 

@@ -59,7 +59,7 @@ const TokenWanted kVault{.audience = "vault", .seconds = 3600};
 
 TEST_F(PodTokensTest, EachIsAskedForOnceAndAgainWhenItIsDue) {
     EXPECT_EQ(tokens.due(), std::nullopt);
-    const Instant start = clock.now();
+    const WallTime start = clock.wall_now();
     ASSERT_TRUE(await(tokens.fetch(pod)));
     const auto first = tokens.texts();
     ASSERT_EQ(first.size(), 2u);
@@ -73,6 +73,26 @@ TEST_F(PodTokensTest, EachIsAskedForOnceAndAgainWhenItIsDue) {
     EXPECT_NE(tokens.texts().at(kOwn), first.at(kOwn));
     EXPECT_EQ(tokens.texts().at(kVault), first.at(kVault)) << "it has longer to live";
     EXPECT_EQ(tokens.due(), start + 1600s);
+}
+
+/// As if the machine was suspended: the calendar went on, the monotonic clock did not.
+TEST_F(PodTokensTest, AStepOfTheCalendarMakesThemDue) {
+    ASSERT_TRUE(await(tokens.fetch(pod)));
+    const auto first = tokens.texts();
+    EXPECT_FALSE(tokens.is_due());
+    clock.skew_wall(2h);
+    EXPECT_TRUE(tokens.is_due());
+    ASSERT_TRUE(await(tokens.fetch(pod)));
+    const auto second = tokens.texts();
+    EXPECT_NE(second.at(kOwn), first.at(kOwn));
+    EXPECT_NE(second.at(kVault), first.at(kVault));
+    EXPECT_FALSE(tokens.is_due());
+    // They are not valid before they were granted.
+    clock.skew_wall(-2h);
+    EXPECT_TRUE(tokens.is_due());
+    ASSERT_TRUE(await(tokens.fetch(pod)));
+    EXPECT_NE(tokens.texts().at(kOwn), second.at(kOwn));
+    EXPECT_EQ(tokens.due(), clock.wall_now() + 800s);
 }
 
 TEST_F(PodTokensTest, WhatIsRefusedSaysWhyAndTakesNothingAway) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/async/first_of.h"
 #include "base/log.h"
 #include "runtime/internal/files/object_data.h"
 #include "runtime/internal/files/volume_files.h"
@@ -11,6 +12,8 @@ namespace muster::runtime {
 namespace {
 
 constexpr Duration kTokenRetry = std::chrono::seconds(10);
+/// No timer tells when the calendar is set back.
+constexpr Duration kCalendarLook = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -53,7 +56,9 @@ VolumeOptions PodVolumes::options() {
 
 Task<void> PodVolumes::keep_tokens_fresh() {
     for (;;) {
-        co_await pod_.node.clock.sleep_until(*tokens_.due());
+        while (!tokens_.is_due())
+            co_await first_of(pod_.node.clock.sleep_until_wall(*tokens_.due()),
+                              pod_.node.clock.sleep_for(kCalendarLook));
         for (;;) {
             if (pod_.machine.has_ended()) co_return;
             Result<void> renewed = co_await tokens_.fetch(pod_.pod);
