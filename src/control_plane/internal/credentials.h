@@ -22,8 +22,9 @@ struct Credentials {
 };
 
 /// Loads them from the directory; makes and stores what is missing. A certificate that lacks one of
-/// the names, or expires within a month, is signed again; the CA and the token stay the same, so
-/// that a kubeconfig remains valid.
+/// the names, expires within a month, is of another CA or not that of its key (which a kill while
+/// both were written leaves behind) is signed again; the CA and the token stay the same, so that a
+/// kubeconfig remains valid.
 Result<Credentials> load_credentials(const StateHome& home, const net::ServerNames& names,
                                      WallTime now);
 

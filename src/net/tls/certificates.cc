@@ -1,6 +1,7 @@
 #include "net/tls/certificates.h"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 
@@ -247,6 +248,14 @@ Result<bool> key_belongs(std::string_view certificate_pem, std::string_view key_
     TRY(const Certificate certificate, parse_certificate(certificate_pem));
     TRY(const PrivateKey key, parse_private_key(key_pem));
     return EVP_PKEY_eq(X509_get0_pubkey(certificate.get()), key.get()) == 1;
+}
+
+Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view ca_pem) {
+    TRY(const Certificate certificate, parse_certificate(certificate_pem));
+    TRY(const Certificate ca, parse_certificate(ca_pem));
+    const int verified = X509_verify(certificate.get(), X509_get0_pubkey(ca.get()));
+    ERR_clear_error();  // a wrong signature is an answer
+    return verified == 1;
 }
 
 Result<std::string> random_bytes(std::size_t count) {

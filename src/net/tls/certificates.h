@@ -42,6 +42,8 @@ Result<WallTime> certificate_expiry(std::string_view certificate_pem);
 Result<ServerNames> certificate_names(std::string_view certificate_pem);
 /// Whether the first certificate's public key is that of `key_pem`.
 Result<bool> key_belongs(std::string_view certificate_pem, std::string_view key_pem);
+/// Whether the first certificate of a PEM has the signature of the first one of `ca_pem`.
+Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view ca_pem);
 
 /// From OpenSSL's generator, which the kernel seeds.
 Result<std::string> random_bytes(std::size_t count);

@@ -42,6 +42,16 @@ TEST(Certificates, AKeyBelongsToItsCertificateAlone) {
     EXPECT_FALSE(*key_belongs(made.server.certificate, made.client.key));
 }
 
+TEST(Certificates, OneIsSignedByItsOwnCaAlone) {
+    const TlsFixture& made = TlsFixture::get();
+    const auto other = make_ca("CA", kValidity);
+    ASSERT_TRUE(other) << other.error().message();
+    EXPECT_TRUE(*is_signed_by(made.server.certificate, made.ca.certificate));
+    EXPECT_TRUE(*is_signed_by(made.client.certificate, made.ca.certificate));
+    EXPECT_FALSE(*is_signed_by(made.server.certificate, other->certificate));
+    EXPECT_FALSE(is_signed_by("nothing", made.ca.certificate));
+}
+
 TEST(Certificates, WhatCanNotBeSignedIsRefused) {
     const KeyPair& ca = TlsFixture::get().ca;
     const auto server = [&](ServerNames names) {
