@@ -88,6 +88,34 @@ TEST_F(SqliteStoreTest, WithoutRoomNothingNewIsTakenAndWhatIsThereIsChangedAndRe
     EXPECT_EQ(objects(), "a=2@3 c=1@5");
 }
 
+TEST_F(SqliteStoreTest, AFileThatWasDeletedOrReplacedTakesNoWrites) {
+    const std::string path = folder_.path();
+    const std::function<void()> kCases[] = {
+        [&] { std::filesystem::remove(path); },
+        [&] { std::filesystem::remove(path + "-wal"); },
+        [&] { std::filesystem::remove_all(folder_.folder()); },
+        [&] {
+            std::filesystem::copy_file(path, path + ".copy");
+            std::filesystem::rename(path + ".copy", path);
+        },
+    };
+    for (const auto& lose_it : kCases) {
+        std::filesystem::create_directories(folder_.folder());
+        open();
+        ASSERT_TRUE(create("a", "1"));
+        lose_it();
+        const Result<StoredObject> refused = create("b", "1");
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code(), Code::kUnavailable);
+        EXPECT_THAT(refused.error().message(), HasSubstr("deleted or replaced"));
+        ASSERT_TRUE(store_->failure());
+        EXPECT_EQ(objects(), "a=1@1") << "reads continue";
+        EXPECT_FALSE(update("a", "2"));
+        close();
+        std::filesystem::remove_all(folder_.folder());
+    }
+}
+
 TEST_F(SqliteStoreTest, EverythingIsThereAfterAStop) {
     open();
     ASSERT_TRUE(create("a", "1"));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "store/internal/file/file_place.h"
 #include "store/internal/file/thread.h"
 
 namespace muster::store {
@@ -30,6 +31,7 @@ class FileWriter::Work {
           superseded_(std::move(superseded)),
           settings_(settings),
           listener_(std::move(listener)),
+          place_(writer_->path()),
           next_checkpoint_(settings.checkpoint_bytes),
           thread_("store write", [this] { write_all(); }) {}
 
@@ -152,6 +154,7 @@ class FileWriter::Work {
             superseded_.pop_front();
         }
         TRY_VOID(statements.commit.run(kCommitting));
+        TRY_VOID(place_.check());
         return end;
     }
 
@@ -203,7 +206,8 @@ class FileWriter::Work {
 
     /// After the checkpoints' thread has ended.
     void close() {
-        if (!failed_) {
+        // A file of another may lie at its path now.
+        if (!failed_ && place_.check()) {
             // Anything that can't be carried over now is in the log for the next start.
             Result<void> carried = checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
             if (carried)
@@ -247,6 +251,7 @@ class FileWriter::Work {
     std::deque<Superseded> superseded_;
     const Settings settings_;
     const Listener listener_;
+    const FilePlace place_;
     // Used by the writer's thread.
     std::uint64_t page_size_ = 0;
     std::uint64_t log_bytes_ = 0;
