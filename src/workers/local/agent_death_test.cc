@@ -1,6 +1,8 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "workers/local/local_workers_fixture.h"
 
@@ -154,13 +156,41 @@ TEST_F(AgentDeathTest, TwoJobsInOnePlaceDoNotMeet) {
         path = one->path();
     }
     EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(AgentDeathTest, WhatAKilledAgentLeftIsItsSuccessors) {
+    std::filesystem::path path;
+    {
+        const auto killed = JobDirectory::claim(world.root(), "job");
+        ASSERT_TRUE(killed) << killed.error().message();
+        path = killed->path();
+        std::ofstream(path / "shim") << "a socket\n";
+    }
     EXPECT_EQ(JobDirectory::claim(world.root(), "job")->path(), path);
-    std::filesystem::create_directory(path);
-    std::filesystem::permissions(path, std::filesystem::perms(0755));
-    const auto refused = JobDirectory::claim(world.root(), "job");
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), Code::kForbidden);
-    std::filesystem::remove(path);
+    EXPECT_NE(JobDirectory::claim(world.root(), "other job")->path(), path);
+    std::filesystem::remove_all(path);
+}
+
+/// The names that an agent looks at are known; who takes one of them takes nothing from the agent.
+TEST_F(AgentDeathTest, APlaceThatIsNotItsAloneIsPassedOver) {
+    std::string name;
+    {
+        const auto first = JobDirectory::claim(world.root(), "job");
+        ASSERT_TRUE(first) << first.error().message();
+        name = first->path().string();
+        name.resize(name.rfind('-') + 1);
+    }
+    std::filesystem::create_directory(name + "0");
+    std::filesystem::permissions(name + "0", std::filesystem::perms(0755));
+    std::ofstream(name + "1") << "a file\n";
+    std::filesystem::create_directory(world.root() / "elsewhere");
+    std::filesystem::permissions(world.root() / "elsewhere", std::filesystem::perms(0700));
+    std::filesystem::create_directory_symlink(world.root() / "elsewhere", name + "2");
+    const auto claimed = JobDirectory::claim(world.root(), "job");
+    ASSERT_TRUE(claimed) << claimed.error().message();
+    for (const char* taken : {"0", "1", "2"}) EXPECT_NE(claimed->path(), name + taken);
+    for (const char* made : {"0", "1", "2"}) std::filesystem::remove(name + made);
+    std::filesystem::remove(world.root() / "elsewhere");
 }
 
 }  // namespace

@@ -6,15 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
+#include <vector>
 
 namespace muster::workers {
 
 namespace {
-
-/// The most agents with one identity on one machine.
-constexpr int kMostAgents = 1000;
 
 /// FNV-1a: the same in every run of the program.
 std::uint64_t number_of(std::string_view text) {
@@ -26,35 +26,34 @@ std::uint64_t number_of(std::string_view text) {
     return hash;
 }
 
-/// nullopt: another agent has it.
-Result<std::optional<UniqueFd>> try_claim(const std::filesystem::path& path) {
-    for (;;) {
-        if (::mkdir(path.c_str(), 0700) < 0 && errno != EEXIST)
-            return system_error(fmt::format("making the job's directory {}", path.string()), errno);
-        UniqueFd lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (!lock && errno == ENOENT) continue;
-        if (!lock)
-            return system_error(fmt::format("opening the job's directory {}", path.string()),
-                                errno);
-        struct stat info{};
-        if (::fstat(lock.get(), &info) < 0)
-            return system_error(fmt::format("looking at {}", path.string()), errno);
-        if (info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)
-            return Error(Code::kForbidden,
-                         fmt::format("{} exists and is not ours alone (user {}, mode {:o}): remove "
-                                     "it, or set TMPDIR to a directory of your own",
-                                     path.string(), info.st_uid, info.st_mode & 07777));
-        if (::flock(lock.get(), LOCK_EX | LOCK_NB) < 0) {
-            if (errno == EINTR) continue;
-            if (errno == EWOULDBLOCK) return std::nullopt;
-            return system_error(fmt::format("locking {}", path.string()), errno);
-        }
-        // Its previous owner may have removed it between our steps.
-        struct stat named{};
-        if (::lstat(path.c_str(), &named) == 0 && named.st_ino == info.st_ino &&
-            named.st_dev == info.st_dev)
-            return std::optional(std::move(lock));
-    }
+/// A lock on it, unless another agent has it or it is not ours alone: then someone else knew the
+/// name that we would take.
+std::optional<UniqueFd> try_claim(const std::filesystem::path& path) {
+    UniqueFd lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat info{};
+    if (!lock || ::fstat(lock.get(), &info) < 0 || info.st_uid != ::geteuid() ||
+        (info.st_mode & 077) != 0)
+        return std::nullopt;
+    while (::flock(lock.get(), LOCK_EX | LOCK_NB) < 0)
+        if (errno != EINTR) return std::nullopt;
+    // Its previous owner may have removed it between our steps.
+    struct stat named{};
+    if (::lstat(path.c_str(), &named) < 0 || named.st_ino != info.st_ino ||
+        named.st_dev != info.st_dev)
+        return std::nullopt;
+    return std::optional(std::move(lock));
+}
+
+/// Those that agents of this identity have or left behind, in the order of their names.
+std::vector<std::filesystem::path> candidates(const std::filesystem::path& root,
+                                              std::string_view prefix) {
+    std::vector<std::filesystem::path> found;
+    std::error_code unreadable;  // then each agent has a new one
+    for (std::filesystem::directory_iterator at(root, unreadable), end; !unreadable && at != end;
+         at.increment(unreadable))
+        if (at->path().filename().native().starts_with(prefix)) found.push_back(at->path());
+    std::ranges::sort(found);
+    return found;
 }
 
 }  // namespace
@@ -64,14 +63,18 @@ Result<JobDirectory> JobDirectory::claim(const std::filesystem::path& base,
     std::error_code error;
     const std::filesystem::path root = std::filesystem::absolute(base, error);
     if (error) return system_error("finding " + base.string(), error.value());
-    const std::string name = fmt::format("muster-{}-{:016x}", ::geteuid(), number_of(identity));
-    for (int agent = 0; agent < kMostAgents; ++agent) {
-        std::filesystem::path path = root / fmt::format("{}-{}", name, agent);
-        TRY(std::optional<UniqueFd> lock, try_claim(path));
-        if (lock) return JobDirectory(std::move(path), *std::move(lock));
+    const std::string prefix = fmt::format("muster-{}-{:016x}-", ::geteuid(), number_of(identity));
+    for (std::filesystem::path& path : candidates(root, prefix))
+        if (std::optional<UniqueFd> lock = try_claim(path))
+            return JobDirectory(std::move(path), *std::move(lock));
+    for (;;) {
+        std::string made = (root / (prefix + "XXXXXX")).string();
+        if (::mkdtemp(made.data()) == nullptr)
+            return system_error("making a directory of the job in " + root.string(), errno);
+        // An agent that starts at the same time may have been faster.
+        if (std::optional<UniqueFd> lock = try_claim(made))
+            return JobDirectory(std::move(made), *std::move(lock));
     }
-    return Error(Code::kConflict,
-                 fmt::format("{} agents of this job run on this machine already", kMostAgents));
 }
 
 JobDirectory::~JobDirectory() {

@@ -18,7 +18,8 @@ class JobDirectory {
     /// The directory under `base` for `identity`, which must be the same for an agent and for its
     /// successor after a kill, and therefore names all that distinguishes jobs and agents (run id,
     /// endpoint, node rank). If several agents have the same identity, each gets its own directory;
-    /// those that killed agents left are used first.
+    /// those that killed agents left are used first. A new one has a name that nobody can guess, so
+    /// that no other user of the machine can be there first; what others made is passed over.
     static Result<JobDirectory> claim(const std::filesystem::path& base,
                                       const std::string& identity);
 
