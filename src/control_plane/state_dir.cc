@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "base/unique_fd.h"
+
 namespace muster::control_plane {
 
 namespace {
@@ -35,6 +37,9 @@ Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
         if (lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0 && ::fstat(lock, &info) == 0 &&
             info.st_nlink > 0) {
             StateDir made(path, lock, false);
+            const UniqueFd marker(
+                ::openat(lock, kStateDirMarker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+            if (!marker) return no_directory(parent, errno);
             TRY_VOID(cleanup.hold(lock));
             return made;
         }

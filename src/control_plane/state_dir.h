@@ -8,9 +8,12 @@
 
 namespace muster::control_plane {
 
-/// Prefix of the name of a run's directory. If no process has locked it, a killed run left it
-/// behind.
+/// Prefix of the name of a run's directory, before 16 hexadecimal digits. If no process has locked
+/// it, a killed run left it behind.
 inline constexpr const char* kStateDirPrefix = "muster-run-";
+
+/// An empty file in it: a clean-up removes no directory that only has such a name.
+inline constexpr const char* kStateDirMarker = ".muster-run";
 
 /// The same for a directory that is kept; no clean-up touches it.
 inline constexpr const char* kKeptDirPrefix = "muster-kept-";

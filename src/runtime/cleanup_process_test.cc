@@ -54,17 +54,24 @@ pid_t start_sleeper() {
     return pid;
 }
 
+constexpr const char* kMarker = ".run";
+
 class CleanupProcessTest : public ::testing::Test {
   protected:
     void SetUp() override {
         std::string pattern = "/tmp/muster-cleanup-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
-        state = dir / "muster-run-test";
+        state = dir / "muster-run-0123456789abcdef";
         fs::create_directories(state / "pods/deep");
         std::ofstream(state / "pods/deep/file") << "content\n";
+        std::ofstream(state / kMarker) << "";
     }
     void TearDown() override { fs::remove_all(dir); }
+
+    Result<std::vector<std::string>> remove_stale() const {
+        return remove_stale_state({.parent = dir, .prefix = "muster-run-", .marker = kMarker});
+    }
 
     /// A process that has a cleanup process look after the directory and the group, and is killed.
     void be_killed(pid_t still_running, const std::string& group = {}) {
@@ -157,6 +164,35 @@ class GroupTest : public CleanupProcessTest {
     std::string group;
 };
 
+TEST_F(CleanupProcessTest, WhatOnlyLooksLikeStaleStateStays) {
+    const fs::path marked[] = {dir / "muster-run-results", dir / "muster-run-0123456789abcde",
+                               dir / "muster-run-0123456789abcdef0",
+                               dir / "muster-run-0123456789ABCDEF",
+                               dir / "muster-kept-0123456789abcdef"};
+    for (const fs::path& path : marked) {
+        fs::create_directory(path);
+        std::ofstream(path / kMarker) << "";
+    }
+    const fs::path unmarked = dir / "muster-run-1111111111111111";
+    fs::create_directory(unmarked);
+    std::ofstream(unmarked / "results") << "mine\n";
+    const fs::path linked = dir / "muster-run-2222222222222222";
+    fs::create_directory(linked);
+    fs::create_symlink(state / kMarker, linked / kMarker);
+    const fs::path empty = dir / "muster-run-3333333333333333";  // killed as it was made
+    fs::create_directory(empty);
+
+    const auto removed = remove_stale();
+    ASSERT_TRUE(removed) << removed.error().message();
+    EXPECT_THAT(*removed, Contains(state.string()));
+    EXPECT_THAT(*removed, Contains(empty.string()));
+    for (const fs::path& path : marked) EXPECT_TRUE(fs::exists(path / kMarker)) << path;
+    EXPECT_TRUE(fs::exists(unmarked / "results"));
+    EXPECT_TRUE(fs::exists(linked));
+    EXPECT_FALSE(fs::exists(state));
+    EXPECT_FALSE(fs::exists(empty));
+}
+
 class OutlivingGroupTest : public GroupTest {
   protected:
     void SetUp() override {
@@ -180,36 +216,36 @@ TEST_F(GroupTest, AKilledMustersGroupsGoWithWhatRunsInThem) {
 }
 
 TEST_F(GroupTest, StaleStateIsWhatNobodyHasLocked) {
-    fs::create_directory(dir / "muster-run-live");
+    fs::create_directory(dir / "muster-run-00000000000000aa");
     fs::create_directory(dir / "other");
-    const UniqueFd live = open_directory(dir / "muster-run-live");
+    const UniqueFd live = open_directory(dir / "muster-run-00000000000000aa");
     ASSERT_EQ(::flock(live.get(), LOCK_EX), 0);
     auto claim = kernel_cgroup_files().claim(group);
     ASSERT_TRUE(claim);
 
-    auto removed = remove_stale_state(dir, "muster-run-");
+    auto removed = remove_stale();
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Contains(state.string()));
     EXPECT_FALSE(fs::exists(state));
-    EXPECT_TRUE(fs::exists(dir / "muster-run-live"));
+    EXPECT_TRUE(fs::exists(dir / "muster-run-00000000000000aa"));
     EXPECT_TRUE(fs::exists(dir / "other"));
     EXPECT_TRUE(fs::exists(group));
 
     const pid_t stray = start_inside();
     claim->reset();
-    removed = remove_stale_state(dir, "muster-run-");
+    removed = remove_stale();
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Contains(HasSubstr(group)));
     EXPECT_FALSE(fs::exists(group));
     ::waitpid(stray, nullptr, 0);
-    removed = remove_stale_state(dir, "muster-run-");
+    removed = remove_stale();
     ASSERT_TRUE(removed);
     EXPECT_THAT(*removed, Not(Contains(HasSubstr(group))));
 }
 
 TEST_F(OutlivingGroupTest, StaysUntilItsPodsHaveEnded) {
     const pid_t pod = start_inside();
-    auto removed = remove_stale_state(dir, "muster-run-");
+    auto removed = remove_stale();
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Not(Contains(HasSubstr(group))));
     EXPECT_TRUE(fs::exists(group + "/pod"));
@@ -219,11 +255,11 @@ TEST_F(OutlivingGroupTest, StaysUntilItsPodsHaveEnded) {
     {
         auto claim = kernel_cgroup_files().claim(group);
         ASSERT_TRUE(claim);
-        removed = remove_stale_state(dir, "muster-run-");
+        removed = remove_stale();
         ASSERT_TRUE(removed) << removed.error().message();
         EXPECT_THAT(*removed, Not(Contains(HasSubstr(group))));
     }
-    removed = remove_stale_state(dir, "muster-run-");
+    removed = remove_stale();
     ASSERT_TRUE(removed) << removed.error().message();
     EXPECT_THAT(*removed, Contains(HasSubstr(group)));
     EXPECT_FALSE(fs::exists(group));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,13 +28,30 @@ UniqueFd claim_directory(const fs::path& path) {
     return directory;
 }
 
-Result<void> remove_directories(const fs::path& temporary, std::string_view prefix,
+bool is_name(std::string_view name, std::string_view prefix) {
+    return name.starts_with(prefix) && name.size() == prefix.size() + 16 &&
+           std::ranges::all_of(name.substr(prefix.size()), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           });
+}
+
+/// Whether a run made what is in it.
+bool is_ours(int directory, const fs::path& path, std::string_view marker) {
+    struct stat info{};
+    if (::fstatat(directory, std::string(marker).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
+        return S_ISREG(info.st_mode) && info.st_uid == ::geteuid();
+    std::error_code unreadable;
+    return fs::is_empty(path, unreadable) && !unreadable;
+}
+
+Result<void> remove_directories(const RunDirectories& directories,
                                 std::vector<std::string>& removed) {
+    const auto& [temporary, prefix, marker] = directories;
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(temporary, error)) {
-        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        if (!is_name(entry.path().filename().native(), prefix)) continue;
         const UniqueFd claimed = claim_directory(entry.path());
-        if (!claimed) continue;
+        if (!claimed || !is_ours(claimed.get(), entry.path(), marker)) continue;
         std::error_code failed;
         fs::remove_all(entry.path(), failed);
         if (failed) return system_error("removing " + entry.path().string(), failed.value());
@@ -63,8 +81,7 @@ Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
 
 }  // namespace
 
-Result<std::vector<std::string>> remove_stale_state(const fs::path& temporary,
-                                                    std::string_view prefix) {
+Result<std::vector<std::string>> remove_stale_state(const RunDirectories& directories) {
     std::vector<std::string> removed;
     CgroupFiles& files = kernel_cgroup_files();
     const Cgroups::Place place = Cgroups::place_of_this_process();
@@ -74,7 +91,7 @@ Result<std::vector<std::string>> remove_stale_state(const fs::path& temporary,
         if (hierarchy.root != hierarchy.own)
             TRY_VOID(remove_groups_below(files, hierarchy.root, removed));
     }
-    TRY_VOID(remove_directories(temporary, prefix, removed));
+    TRY_VOID(remove_directories(directories, removed));
     return removed;
 }
 

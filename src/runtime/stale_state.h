@@ -9,11 +9,17 @@
 
 namespace muster::runtime {
 
-/// Removes what killed runs of this user left behind: directories of `temporary` whose names begin
-/// with `prefix`, and cgroups, unless a process holds their locks. Kills the processes that such a
-/// cgroup still has; but a cgroup whose pods may outlive their node is removed only once it has
-/// none. Returns what it removed. Blocks.
-Result<std::vector<std::string>> remove_stale_state(const std::filesystem::path& temporary,
-                                                    std::string_view prefix);
+/// How a run's directory is recognised.
+struct RunDirectories {
+    std::filesystem::path parent;
+    std::string_view prefix;  ///< of its name, before 16 hexadecimal digits
+    std::string_view marker;  ///< a file that each has, unless its run was killed as it made it
+};
+
+/// Removes what killed runs of this user left behind: their directories and cgroups, unless a
+/// process holds their locks. Kills the processes that such a cgroup still has; but a cgroup whose
+/// pods may outlive their node is removed only once it has none. What only has a similar name
+/// stays. Returns what it removed. Blocks.
+Result<std::vector<std::string>> remove_stale_state(const RunDirectories& directories);
 
 }  // namespace muster::runtime

@@ -18,15 +18,16 @@ Usage: muster clean
 
 A run cleans up after itself; when muster is killed, its cleanup process does. There is something to remove only when
 both were killed or the machine lost power. Runs in progress are not touched, nor are a 'muster up' and its pods,
-which may run on without it.
+which may run on without it, nor what only has a similar name.
 
 Exit status: 0, or 1 when something could not be removed.
 )";
 
 int clean() {
     const std::string temporary = control_plane::current_caller().variable("TMPDIR");
-    auto removed = runtime::remove_stale_state(temporary.empty() ? "/tmp" : temporary,
-                                               control_plane::kStateDirPrefix);
+    auto removed = runtime::remove_stale_state({.parent = temporary.empty() ? "/tmp" : temporary,
+                                                .prefix = control_plane::kStateDirPrefix,
+                                                .marker = control_plane::kStateDirMarker});
     if (!removed) {
         fmt::print(stderr, "muster: {}\n", removed.error().message());
         return 1;

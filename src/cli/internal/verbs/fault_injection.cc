@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -101,9 +103,12 @@ std::vector<fs::path> find_sockets(const fs::path& temporary) {
         if (!name.starts_with(control_plane::kStateDirPrefix) &&
             !name.starts_with(control_plane::kKeptDirPrefix))
             continue;
-        std::error_code hidden;  // of another user
-        if (fs::is_socket(entry.path() / kFaultSocket, hidden))
-            found.push_back(entry.path() / kFaultSocket);
+        struct stat info{};
+        const fs::path socket = entry.path() / kFaultSocket;
+        // That of another user is neither ours to use nor to be believed.
+        if (::lstat(socket.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) &&
+            info.st_uid == ::geteuid())
+            found.push_back(socket);
     }
     return found;
 }
