@@ -174,6 +174,7 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
     runtime::NodeOptions node =
         node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
     node.pods_outlive = true;
+    node.core_bytes = options.core_bytes;
     node.logs_dir = home.path() / "logs";
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
                    .port = port_of(listener->address())};

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,8 @@ struct ServedClusterOptions {
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
     std::string cluster_domain;           ///< empty if none is set
     std::function<bool()> has_room = {};  ///< whether the disk has room for something new
+    /// The soft limit of the core dumps of pods; unset: that of this process.
+    std::optional<std::uint64_t> core_bytes = {};
     const LoopWatch* loop = nullptr;  ///< of the loop that it runs on, for its metrics; null: none
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -70,6 +71,8 @@ struct NodeOptions {
     std::uint64_t files_bytes = std::uint64_t{1} << 30;
     /// Limit of processes and threads of a pod; 0: a quarter of what the kernel can have.
     std::int64_t pids_per_pod = 0;
+    /// The soft limit of the core dumps of pods; unset: that of this process.
+    std::optional<std::uint64_t> core_bytes = {};
     pod_init::LogLimits log_limits;
     /// Where logs are kept when their pods are gone (retained_logs.h), for this user only; empty:
     /// they are removed with their pods.

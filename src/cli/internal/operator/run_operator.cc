@@ -19,6 +19,7 @@
 #include "control_plane/cluster_domain.h"
 #include "net/tcp.h"
 #include "operator/replica.h"
+#include "process/core_dumps.h"
 
 namespace muster::cli {
 
@@ -120,6 +121,7 @@ Task<void> work(operators::Replica& replica, asio::signal_set& signals, net::Htt
 int run_operator(const OperatorOptions& options) {
     log::set_format(options.log_format);
     log::set_level(options.log_level);
+    process::forbid_core_dumps();
     std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is seen as a failed write
     const control_plane::Caller caller = control_plane::current_caller();
     RealClock clock;

@@ -26,6 +26,7 @@
 #include "control_plane/space_reserve.h"
 #include "control_plane/state_home.h"
 #include "manifest/read_files.h"
+#include "process/core_dumps.h"
 
 namespace muster::cli {
 
@@ -242,6 +243,7 @@ Task<int> serve(DaemonContext& daemon) {
 int up(const UpOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
+    const rlim_t core_bytes = process::forbid_core_dumps();
     const control_plane::Caller caller = control_plane::current_caller();
     Announcement announcement;
     auto ground = take_ground(options, caller);
@@ -265,6 +267,7 @@ int up(const UpOptions& options) {
          .audit_level = options.audit_level,
          .cluster_domain = ground->cluster_domain,
          .has_room = [&] { return ground->reserve.has_room(); },
+         .core_bytes = core_bytes,
          .loop = &loop});
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);

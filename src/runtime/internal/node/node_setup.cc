@@ -101,6 +101,7 @@ Result<NodeParts> set_up_node(const asio::any_io_executor& executor, NodeOptions
     }
     TRY_VOID(end_unreachable(recovered, host.fabric ? host.fabric->network().descriptor() : -1));
     host.cleanup = options.cleanup;
+    host.core_bytes = options.core_bytes;
     if (options.cleanup != nullptr)
         for (const Cgroups::Claim& claim : cgroups.claims())
             TRY_VOID(options.cleanup->hold(claim.lock.get()));

@@ -43,6 +43,7 @@ struct InitArguments {
     bool die_with_parent;
     bool keep_capabilities;
     rlim_t open_files;
+    std::optional<rlim_t> core_bytes;
     char** argv;
     char** environment;
     int error;
@@ -60,6 +61,11 @@ __attribute__((no_sanitize("address", "undefined"))) int become_init(void* argum
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = init->open_files;
         ::setrlimit(RLIMIT_NOFILE, &files);
+    }
+    rlimit core{};
+    if (init->core_bytes && ::getrlimit(RLIMIT_CORE, &core) == 0) {
+        core.rlim_cur = *init->core_bytes;
+        ::setrlimit(RLIMIT_CORE, &core);
     }
     // Sockets of libraries may lack close-on-exec, and would stay open beyond our end.
     ::syscall(SYS_close_range, pod_init::kControlFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -95,6 +101,7 @@ Result<Cloned> clone_init(const SandboxHost& host, int control, const std::strin
                        .die_with_parent = namespaces && !outlives && ::gettid() == ::getpid(),
                        .keep_capabilities = namespaces && ::geteuid() != 0,
                        .open_files = host.open_files,
+                       .core_bytes = host.core_bytes,
                        .argv = argv.data(),
                        .environment = environment.data(),
                        .error = 0};

@@ -26,6 +26,8 @@ struct SandboxHost {
     CleanupProcess* cleanup = nullptr;
     /// How many descriptors a pod's process may have: our own limit before create() raised it.
     rlim_t open_files = 0;
+    /// The soft limit of the core dumps of pods; unset: our own.
+    std::optional<rlim_t> core_bytes;
     /// Present with namespaces.
     std::optional<PodFabric> fabric;
     /// Held without namespaces.
