@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "apiserver_http/front_fixture.h"
@@ -203,7 +204,38 @@ TEST_F(Faults, AWarningWithControlCharactersIsSent) {
     const net::HttpResponse answer =
         post(kMaps, "{\"metadata\":{\"name\":\"a\"},\"da\\u0001ta\":{}}");
     EXPECT_EQ(answer.status, 201) << answer.body;
-    EXPECT_TRUE(answer.headers.contains("Warning"));
+    EXPECT_EQ(answer.headers.find("Warning"), R"(299 - "unknown field \"[da\\x01ta]\"")");
+}
+
+TEST_F(Faults, OfThousandsOfWarningsAsManyAreSentAsClientsRead) {
+    for (const std::size_t length : {1u, 100u, 20'000u}) {
+        std::string fields;
+        for (std::size_t i = 0; i < 100'000 / length + 60; ++i)
+            fields += fmt::format(",\"{}{}\":1", std::string(length, 'x'), i);
+        const net::HttpResponse answer =
+            post(kMaps, fmt::format(R"({{"metadata":{{"name":"a{}"}}{}}})", length, fields));
+        EXPECT_EQ(answer.status, 201) << answer.body;
+        std::size_t bytes = 0;
+        std::vector<std::string> warnings;
+        for (const net::HttpHeader field : answer.headers) {
+            bytes += field.name.size() + field.value.size();
+            if (field.name == "Warning") warnings.emplace_back(field.value);
+        }
+        EXPECT_LE(warnings.size(), 51u);
+        EXPECT_GE(warnings.size(), 2u);
+        EXPECT_LT(bytes, 6000u);
+        EXPECT_THAT(warnings.back(), HasSubstr("more warnings"));
+    }
+}
+
+TEST_F(Faults, AStrictRefusalNamesNoMoreThanAHundredFields) {
+    std::string fields;
+    for (int i = 0; i < 5000; ++i) fields += fmt::format(",\"x{}\":1", i);
+    const net::HttpResponse answer =
+        post(kMaps + "?fieldValidation=Strict", R"({"metadata":{"name":"a"})" + fields + "}");
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_LT(answer.body.size(), 8000u);
+    EXPECT_THAT(answer.body, HasSubstr("unknown field"));
 }
 
 }  // namespace

@@ -9,11 +9,12 @@
 namespace muster::kube {
 namespace {
 
-/// No one reads more suggestions than this, and each costs a comparison with every known name.
-constexpr std::size_t kSuggestions = 100;
+/// No one reads more of them, and each costs a comparison with every known name.
+constexpr std::size_t kMostUnknown = 100;
 
 void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& path,
                      std::vector<UnknownField>& found) {
+    if (found.size() >= kMostUnknown) return;
     if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
         std::size_t index = 0;
         for (const json::value& item : value.get_array()) {
@@ -29,10 +30,7 @@ void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& 
         if (const Schema* known = field_schema(schema, key)) {
             find_unknown_in(*known, field, path, found);
         } else if (!schema.preserve_unknown) {
-            if (found.size() >= kSuggestions) {
-                found.push_back({path.text(), {}});
-                continue;
-            }
+            if (found.size() >= kMostUnknown) return;
             if (names.empty())
                 for (const auto& [name, property] : schema.properties) names.push_back(name);
             found.push_back({path.text(), nearest_name(key, names)});

@@ -89,7 +89,7 @@ struct Inspection {
 };
 Inspection inspect(const Schema& schema, const json::value& value, const std::string& path = {});
 
-/// Every key that the schema does not know.
+/// The keys that the schema does not know, as in upstream at most a hundred.
 std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
                                        const std::string& path = {});
 /// Removes these keys, and nulls where the schema allows none.

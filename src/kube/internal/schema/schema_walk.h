@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/utf8.h"
 #include "kube/schema/schema.h"
 #include "kube/values/field_path.h"
 
@@ -24,7 +25,7 @@ class FieldPath {
 
     std::string text() const { return text_of(last_); }
     /// The path of a field of the current object.
-    std::string field(std::string_view key) const { return child_path(text(), key); }
+    std::string field(std::string_view key) const { return child_path(text(), shortened(key)); }
 
     /// One step down, undone by its destructor. The key outlives it.
     class Step {
@@ -54,7 +55,15 @@ class FieldPath {
     std::string text_of(const Step* step) const {
         if (step == nullptr) return start_;
         const std::string above = text_of(step->above_);
-        return step->is_key_ ? child_path(above, step->key_) : item_path(above, step->index_);
+        return step->is_key_ ? child_path(above, shortened(step->key_))
+                             : item_path(above, step->index_);
+    }
+
+    /// A key as long as a body would be copied into each path below it.
+    static std::string shortened(std::string_view key) {
+        constexpr std::size_t kMost = 512;
+        if (key.size() <= kMost) return std::string(key);
+        return std::string(cut_utf8(key, kMost)) + "...";
     }
 
     std::string start_;
