@@ -8,6 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "control_plane/internal/daemon_log.h"
 
 namespace muster::control_plane {
 
@@ -44,9 +50,12 @@ constexpr char kFailed = 'f';
 
 }  // namespace
 
-Result<Background> Background::start(const std::filesystem::path& log) {
-    const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (output < 0) return system_error("opening " + log.string(), errno);
+Result<Background> Background::start(const std::filesystem::path& path,
+                                     std::function<WallTime()> time) {
+    // Tried here, where a failure can still be told.
+    const UniqueFd output(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!output) return system_error("opening " + path.string(), errno);
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     std::array<int, 2> pipe{};
     if (nothing < 0 || ::pipe2(pipe.data(), O_CLOEXEC) < 0)
@@ -55,16 +64,17 @@ Result<Background> Background::start(const std::filesystem::path& log) {
     if (child < 0) return system_error("going into the background", errno);
     if (child > 0) {
         ::close(pipe[1]);
-        wait_as_parent(pipe[0], child, log);
+        wait_as_parent(pipe[0], child, path);
     }
     ::close(pipe[0]);
     // Away from the terminal, whose signals are not for it.
     ::setsid();
     ::dup2(nothing, STDIN_FILENO);
-    ::dup2(output, STDOUT_FILENO);
-    ::dup2(output, STDERR_FILENO);
     ::close(nothing);
-    ::close(output);
+    auto log = std::make_shared<DaemonLog>(path, std::vector<int>{STDOUT_FILENO, STDERR_FILENO},
+                                           std::move(time));
+    TRY_VOID(log->open());
+    log::set_sink([log](log::Level level, std::string_view line) { log->write(level, line); });
     return Background(pipe[1]);
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "base/result.h"
+#include "base/time/clock.h"
 
 namespace muster::control_plane {
 
@@ -13,8 +15,10 @@ namespace muster::control_plane {
 /// To be used before any thread or loop exists.
 class Background {
   public:
-    /// Never returns in the parent. From here on the child's output goes to `log`.
-    static Result<Background> start(const std::filesystem::path& log);
+    /// Never returns in the parent. From here on the child's output goes to `path`, which stays
+    /// bounded (DaemonLog); `time` is the time of its lines.
+    static Result<Background> start(const std::filesystem::path& path,
+                                    std::function<WallTime()> time);
     ~Background();
     Background(Background&& other) noexcept : ready_(other.ready_) { other.ready_ = -1; }
     Background& operator=(Background&&) = delete;

@@ -45,7 +45,8 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
       --listen ADDRESS       an IP address, with or without a port (default: 127.0.0.1:6443; port 0: any).
                              Beyond loopback clients must show a certificate of this server's own CA; the
                              kubeconfig has one
-  -d, --detach               go into the background once it is ready; the log is DIR/muster.log
+  -d, --detach               go into the background once it is ready; the log is DIR/muster.log, and older
+                             parts of it DIR/muster.log.1 to .3 (10 MiB each)
       --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
       --sandbox MODE         as in 'muster run'
       --audit-log FILE       every request, who made it and its outcome: one JSON line each, an Event of
@@ -148,7 +149,8 @@ class Announcement {
     /// This process goes into the background. The child also has the directory's lock, and keeps it
     /// when the parent has ended.
     Result<void> enter_background(const control_plane::StateHome& home) {
-        auto started = control_plane::Background::start(home.path() / "muster.log");
+        auto started = control_plane::Background::start(home.path() / "muster.log",
+                                                        [] { return RealClock().wall_now(); });
         if (!started) return started.error();
         background_.emplace(*std::move(started));
         return home.announce({.pid = ::getpid(), .address = {}});

@@ -1,0 +1,90 @@
+#include "control_plane/internal/daemon_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <tuple>
+#include <utility>
+
+#include "base/time/rfc3339.h"
+#include "base/unique_fd.h"
+
+namespace muster::control_plane {
+
+namespace {
+
+std::string_view name_of(log::Level level) {
+    switch (level) {
+        case log::Level::kDebug:
+            return "debug";
+        case log::Level::kInfo:
+            return "info";
+        case log::Level::kWarning:
+            return "warning";
+        case log::Level::kError:
+        case log::Level::kOff:
+            break;
+    }
+    return "error";
+}
+
+void write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;  // a full disk, of which no log could tell
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+}  // namespace
+
+DaemonLog::DaemonLog(std::filesystem::path path, std::vector<int> outputs,
+                     std::function<WallTime()> time, std::uint64_t file_bytes)
+    : path_(std::move(path)),
+      outputs_(std::move(outputs)),
+      time_(std::move(time)),
+      file_bytes_(file_bytes) {}
+
+std::string DaemonLog::numbered(unsigned number) const {
+    return number == 0 ? path_.string() : fmt::format("{}.{}", path_.string(), number);
+}
+
+Result<void> DaemonLog::put_in_place() {
+    const UniqueFd file(
+        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return system_error("opening " + path_.string(), errno);
+    for (const int output : outputs_)
+        if (::dup2(file.get(), output) < 0)
+            return system_error("writing to " + path_.string(), errno);
+    return {};
+}
+
+Result<void> DaemonLog::open() {
+    const std::lock_guard hold(mutex_);
+    return put_in_place();
+}
+
+void DaemonLog::rotate() {
+    for (unsigned number = kKept; number > 0; --number)
+        if (::rename(numbered(number - 1).c_str(), numbered(number).c_str()) < 0 && errno != ENOENT)
+            return;
+    std::ignore = put_in_place();
+}
+
+void DaemonLog::write(log::Level level, std::string_view line) {
+    const std::string whole =
+        fmt::format("{} {} {}\n", format_rfc3339(time_(), 6), name_of(level), line);
+    const std::lock_guard hold(mutex_);
+    // Programs that it started write there, too.
+    struct stat info{};
+    if (::fstat(outputs_.back(), &info) == 0 && info.st_size > 0 &&
+        static_cast<std::uint64_t>(info.st_size) + whole.size() > file_bytes_)
+        rotate();
+    write_all(outputs_.back(), whole);
+}
+
+}  // namespace muster::control_plane
