@@ -61,6 +61,15 @@ TEST_F(DeleteTest, ALaterDeleteCanOnlyShortenTheGrace) {
     EXPECT_EQ(at(shorter, "metadata.deletionGracePeriodSeconds"), 1) << "never into the past";
 }
 
+TEST_F(DeleteTest, AGraceWithoutEndIsALongOne) {
+    create_bound_pod();
+    const kube::Response going = remove(kPod, R"({"gracePeriodSeconds":9223372036854775807})");
+    EXPECT_EQ(at(going, "metadata.deletionGracePeriodSeconds"), 9223372036854775807);
+    EXPECT_EQ(at(going, "metadata.deletionTimestamp"), "2124-01-29T22:13:20Z");
+    const kube::Response shorter = remove(kPod, R"({"gracePeriodSeconds":5})");
+    EXPECT_EQ(at(shorter, "metadata.deletionTimestamp"), "2023-11-14T22:13:25Z");
+}
+
 TEST_F(DeleteTest, WhatIsLeftNoTimeSaysSo) {
     create_bound_pod();
     remove(kPod, R"({"gracePeriodSeconds":20})");

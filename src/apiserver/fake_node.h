@@ -12,6 +12,7 @@
 #include "apiserver/node_api.h"
 #include "base/async/signal.h"
 #include "base/check.h"
+#include "base/time/bounded_seconds.h"
 #include "base/time/clock.h"
 #include "kube/values/time.h"
 #include "net/memory_stream.h"
@@ -259,7 +260,7 @@ class FakeNode final : public NodeApi {
                 if (next_ < run_->lines.size()) {
                     const Line& line = run_->lines[next_++];
                     if (options_.since_seconds &&
-                        line.at < now_ - std::chrono::seconds(*options_.since_seconds))
+                        line.at < now_ - bounded_seconds(*options_.since_seconds))
                         continue;
                     co_return std::optional(cut(line));
                 }

@@ -50,7 +50,8 @@ TEST_F(LogTest, OptionsReachTheNodeWithTheOnlyContainerFilledIn) {
     EXPECT_THAT(*log("p", {{"container", "main"}, {"timestamps", "true"}}),
                 HasSubstr("2023-11-14T22:13:20.000000000Z two\n"));
     (void)log("single", {{"previous", "true"}});
-    ASSERT_EQ(node_.asked.size(), 4u);
+    EXPECT_EQ(*log("single", {{"sinceTime", "1678-01-01T00:00:00Z"}}), "one\ntwo\n");
+    ASSERT_EQ(node_.asked.size(), 5u);
     const FakeNode::Asked& first = node_.asked[0];
     EXPECT_EQ(first.namespace_ + "/" + first.pod, "default/single");
     EXPECT_EQ(first.options.container, "main");

@@ -6,6 +6,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <limits>
 #include <string>
 
 #include "apiserver/node_api.h"
@@ -181,8 +182,11 @@ TYPED_TEST_P(NodeApiContract, SinceLeavesOutOnlyWhatIsOlder) {
     this->world_.run("p", "one\n");
     this->world_.finish("p", "two\n");
     kube::LogOptions since = this->options();
-    since.since_seconds = 3600;
-    EXPECT_EQ(this->all("p", since), "one\ntwo\n");
+    for (const std::int64_t seconds :
+         {std::int64_t{3600}, std::numeric_limits<std::int64_t>::max()}) {
+        since.since_seconds = seconds;
+        EXPECT_EQ(this->all("p", since), "one\ntwo\n") << seconds;
+    }
 }
 
 TYPED_TEST_P(NodeApiContract, TheRunBeforeHasALogOfItsOwn) {

@@ -62,6 +62,15 @@ TEST_F(WatchTest, FromARevisionOnlyWhatCameAfterIsReplayed) {
     EXPECT_EQ(drain(*everywhere), "ADDED b, MODIFIED a, DELETED b, ADDED elsewhere");
 }
 
+TEST_F(SmallWatchTest, TheLongestTimeThatCanBeAskedForIsALongOne) {
+    post(kMaps, config_map("a"));
+    auto watch =
+        open_watch(kMaps, {{"resourceVersion", "0"}, {"timeoutSeconds", "9223372036854775807"}});
+    bool ended = false;
+    EXPECT_EQ(events(*watch, &ended).size(), 1u);
+    EXPECT_FALSE(ended);
+}
+
 TEST_F(SmallWatchTest, FromTooOldARevisionThereIsOneErrorEventAndTheEnd) {
     post(kMaps, config_map("a"));
     const std::string from = now();

@@ -3,6 +3,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/access_types.h"
+#include "base/time/bounded_seconds.h"
 
 namespace muster::apiserver {
 
@@ -182,7 +183,7 @@ std::unique_ptr<Watcher> WatchCache::watch(DefPtr def, Selection selection,
                                .after = initial || after == 0 ? revision_ : after,
                                .bookmarks = query.bookmarks,
                                .bookmark_interval = options_.bookmark_interval,
-                               .timeout = clock_.now() + std::chrono::seconds(seconds)};
+                               .timeout = clock_.now() + bounded_seconds(seconds)};
     auto watcher =
         std::make_unique<Watcher>(executor_, std::move(def), std::move(selection), settings);
     if (initial)

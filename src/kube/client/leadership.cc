@@ -4,6 +4,7 @@
 
 #include "base/async/first_of.h"
 #include "base/log.h"
+#include "base/time/bounded_seconds.h"
 #include "base/time/time_limit.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
@@ -23,7 +24,7 @@ LeaseRecord record_of(const json::value& lease) {
     const json::object* spec = object_at(lease.get_object(), "spec");
     if (spec == nullptr) return record;
     record.holder = string_at(*spec, "holderIdentity");
-    record.duration = std::chrono::seconds(int_at(*spec, "leaseDurationSeconds").value_or(0));
+    record.duration = bounded_seconds(int_at(*spec, "leaseDurationSeconds").value_or(0));
     record.acquired = time_at(*spec, "acquireTime");
     record.renewed = time_at(*spec, "renewTime");
     record.transitions = static_cast<std::int32_t>(int_at(*spec, "leaseTransitions").value_or(0));

@@ -1,5 +1,7 @@
 #include "apiserver/internal/verbs/pod_log.h"
 
+#include <algorithm>
+
 #include "apiserver/objects/field_errors.h"
 #include "apiserver/requests/pod_containers.h"
 #include "apiserver/requests/request_options.h"
@@ -27,6 +29,13 @@ std::optional<std::int64_t> read_number(const kube::Request& request, std::strin
     return number;
 }
 
+/// Rounded up; at least one. In whole seconds: nanoseconds can't count those between any two times.
+std::int64_t seconds_between(WallTime from, WallTime to) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(to) -
+                         std::chrono::floor<std::chrono::seconds>(from);
+    return std::max<std::int64_t>(1, seconds.count());
+}
+
 }  // namespace
 
 StatusResult<kube::LogOptions> log_options(const kube::Request& request, const json::object& pod,
@@ -48,8 +57,7 @@ StatusResult<kube::LogOptions> log_options(const kube::Request& request, const j
             field_errors.push_back(
                 invalid_value("sinceTime", json::value(since), "must be an RFC 3339 time"));
         else
-            options.since_seconds = std::max<std::int64_t>(
-                1, std::chrono::ceil<std::chrono::seconds>(now - *time).count());
+            options.since_seconds = seconds_between(*time, now);
     }
     if (!field_errors.empty()) return invalid("PodLogOptions", "", "", std::move(field_errors));
     TRY(options.container, choose_container(std::string(request.query_value("container")), pod));

@@ -1,6 +1,7 @@
 #include "apiserver/internal/writing/deletion_rules.h"
 
 #include "apiserver/objects/json_access.h"
+#include "base/time/bounded_seconds.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -82,8 +83,8 @@ NextState shorten(const ResourceDef& def, const json::value& current, const Dele
     if (grace >= old_grace) return {};
     kube::Document next(current);
     const auto deadline = kube::parse_time(string_at(meta, "deletionTimestamp")).value_or(now);
-    const WallTime started = deadline - std::chrono::seconds(old_grace);
-    WallTime until = started + std::chrono::seconds(grace);
+    const WallTime started = deadline - bounded_seconds(old_grace);
+    WallTime until = started + bounded_seconds(grace);
     if (grace > 0 && until < now) {
         grace = 1;
         until = now + std::chrono::seconds(1);
@@ -119,7 +120,7 @@ StatusResult<NextState> decide_delete(const ResourceDef& def, const json::value&
             return shorten(def, current, query, now);
         return settle(def, current, std::move(next));
     }
-    set_deletion(fields, now + std::chrono::seconds(grace), grace);
+    set_deletion(fields, now + bounded_seconds(grace), grace);
     if (def.strategy.prepare_delete != nullptr) def.strategy.prepare_delete(fields, now);
     return settle(def, current, std::move(next));
 }

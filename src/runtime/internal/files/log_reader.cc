@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/time/bounded_seconds.h"
 #include "kube/values/time.h"
 #include "pod_init/container_log.h"
 #include "pod_init/cri_log.h"
@@ -205,7 +206,7 @@ Result<std::unique_ptr<kube::TextStream>> open_log(std::shared_ptr<LogFile> log,
     }
     std::string since;
     if (options.since_seconds)
-        since = kube::format_nano_time(now - std::chrono::seconds(*options.since_seconds));
+        since = kube::format_nano_time(now - bounded_seconds(*options.since_seconds));
     return std::make_unique<LogReader>(std::move(log), std::move(file), offset, options,
                                        std::move(since));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/parse_number.h"
+#include "base/time/bounded_seconds.h"
 #include "kube/values/json_access.h"
 
 namespace muster::runtime {
@@ -100,7 +101,7 @@ Result<Handler> read_sleep(const json::object& fields, std::string_view where) {
     const json::value* seconds = fields.if_contains("seconds");
     if (seconds == nullptr || !seconds->is_int64() || seconds->get_int64() < 0)
         return wrong(where, "has no seconds");
-    return Handler(SleepCheck{std::chrono::seconds(seconds->get_int64())});
+    return Handler(SleepCheck{bounded_seconds(seconds->get_int64())});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/time/bounded_seconds.h"
 #include "runtime/internal/lifecycle/recovery.h"
 
 namespace muster::runtime {
@@ -19,7 +20,7 @@ PodTerms terms_of(const kube::Pod& pod) {
     return {.label = fmt::format("{}_{}({})", pod.metadata.name, pod.metadata.namespace_,
                                  pod.metadata.uid),
             .restart_policy = pod.spec.restart_policy.empty() ? "Always" : pod.spec.restart_policy,
-            .grace = std::chrono::seconds(
+            .grace = bounded_seconds(
                 pod.spec.termination_grace_period_seconds.value_or(kDefaultGraceSeconds))};
 }
 
@@ -49,7 +50,7 @@ PodMachine::PodMachine(const kube::Pod& pod, std::vector<ContainerLifecycle> lif
     facts_.pod_ip = std::move(pod_ip);
     facts_.host_ip = std::move(host_ip);
     if (pod.spec.active_deadline_seconds)
-        active_until_ = now.mono + std::chrono::seconds(*pod.spec.active_deadline_seconds);
+        active_until_ = now.mono + bounded_seconds(*pod.spec.active_deadline_seconds);
     facts_.containers = records_of(pod.spec);
     lifecycles.resize(facts_.containers.size());
     containers_.reserve(lifecycles.size());
@@ -160,7 +161,7 @@ PodActions PodMachine::hook_ended(std::size_t index, std::uint32_t instance, Hoo
 
 PodActions PodMachine::deadline_changed(std::optional<std::int64_t> seconds, Now now) {
     std::optional<Instant> until;
-    if (seconds) until = accepted_ + std::chrono::seconds(*seconds);
+    if (seconds) until = accepted_ + bounded_seconds(*seconds);
     if (until == active_until_) return {};
     active_until_ = until;
     return advance(now);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/time/bounded_seconds.h"
 #include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/pod/container_plan.h"
 #include "runtime/internal/pod/sandbox_plan.h"
@@ -99,7 +100,7 @@ void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
     if (!metadata.deleting()) return;
     const std::int64_t grace = metadata.deletion_grace_period_seconds.value_or(
         pod_.pod->spec.termination_grace_period_seconds.value_or(30));
-    perform(pod_.machine.deletion_requested(std::chrono::seconds(grace), pod_.now()));
+    perform(pod_.machine.deletion_requested(bounded_seconds(grace), pod_.now()));
 }
 
 void PodWorker::kill() {
