@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "control_plane/internal/kubeconfig_text.h"
 #include "kube/values/base64.h"
 #include "kube/values/json_access.h"
 #include "manifest/yaml/yaml_document.h"
@@ -19,21 +24,69 @@ std::string_view name_of(const json::value& entry) {
     return object == nullptr ? std::string_view() : kube::string_at(*object, "name");
 }
 
-/// Replaces the entry with the same name, or appends it.
-Result<void> put(json::object& config, std::string_view list, const json::value& entry) {
-    json::value& entries = config[list];
-    if (entries.is_null()) entries.emplace_array();
-    json::array* array = entries.if_array();
-    if (array == nullptr)
-        return Error(Code::kInvalid, fmt::format("the kubeconfig's \"{}\" is not a list", list));
-    for (json::value& present : *array) {
-        if (name_of(present) != name_of(entry)) continue;
-        present = entry;
+/// The entries of a list; null if it has none.
+Result<json::array*> entries_of(json::object& config, std::string_view list) {
+    json::value* entries = config.if_contains(list);
+    if (entries == nullptr || entries->is_null()) return nullptr;
+    if (json::array* array = entries->if_array()) return array;
+    return Error(Code::kInvalid, fmt::format("the kubeconfig's \"{}\" is not a list", list));
+}
+
+std::optional<std::size_t> index_of(const json::array& entries, std::string_view name) {
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (name_of(entries[i]) == name) return i;
+    return std::nullopt;
+}
+
+/// A server of this machine, with our user in the file: an earlier state directory's, perhaps.
+bool looks_like_ours(const json::object& cluster, json::object& config) {
+    const std::string_view server = kube::string_at(cluster, "server");
+    const bool is_here =
+        std::ranges::any_of(std::array{"https://127.", "https://localhost:", "https://[::1]:"},
+                            [&](const char* here) { return server.starts_with(here); });
+    const Result<json::array*> users = entries_of(config, "users");
+    return is_here && users && *users != nullptr && index_of(**users, kUser);
+}
+
+/// Whoever has a cluster of our name that we have not made would lose the way to it.
+Result<void> check_cluster(json::object& config, const json::object& ours) {
+    TRY(json::array* const clusters, entries_of(config, "clusters"));
+    const auto index = clusters == nullptr ? std::nullopt : index_of(*clusters, kName);
+    if (!index) return {};
+    const json::object* present = kube::object_at((*clusters)[*index].get_object(), "cluster");
+    if (present == nullptr) return {};
+    constexpr std::string_view kCa = "certificate-authority-data";
+    const json::object& made = ours.at("clusters").at(0).at("cluster").get_object();
+    if (kube::string_at(*present, kCa) == kube::string_at(made, kCa)) return {};
+    if (looks_like_ours(*present, config)) return {};
+    return Error(Code::kAlreadyExists,
+                 fmt::format("its cluster \"{}\" is another one ({}); rename that, or use the "
+                             "kubeconfig of the state directory",
+                             kName, kube::string_at(*present, "server")));
+}
+
+/// Changes of a text and of its meaning.
+struct Merge {
+    std::string text;
+    json::object config;
+
+    Result<void> put(std::string_view list, const json::value& entry) {
+        TRY(json::array* const present, entries_of(config, list));
+        const auto index = present == nullptr ? std::nullopt : index_of(*present, name_of(entry));
+        text = with_item(text, list, index, manifest::to_yaml(entry));
+        json::value& entries = config[list];
+        if (present == nullptr) entries.emplace_array();
+        if (index)
+            entries.get_array()[*index] = entry;
+        else
+            entries.get_array().push_back(entry);
         return {};
     }
-    array->push_back(entry);
-    return {};
-}
+    void make_current() {
+        text = with_scalar(text, "current-context", kName);
+        config["current-context"] = kName;
+    }
+};
 
 }  // namespace
 
@@ -70,10 +123,21 @@ Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess
     const json::value* kind = config == nullptr ? nullptr : config->if_contains("kind");
     if (kind == nullptr || *kind != "Config")
         return Error(Code::kInvalid, "this is not a kubeconfig: its kind is not Config");
+    TRY_VOID(check_cluster(*config, ours));
+    Merge merge{std::string(existing), std::move(*config)};
     for (const std::string_view list : {"clusters", "users", "contexts"})
-        TRY_VOID(put(*config, list, ours.at(list).get_array().front()));
-    (*config)["current-context"] = kName;
-    return manifest::to_yaml(*config);
+        TRY_VOID(merge.put(list, ours.at(list).get_array().front()));
+    merge.make_current();
+    const manifest::LineIndex new_lines(merge.text);
+    const manifest::YamlDocument made = manifest::parse_yaml_document(merge.text, 0, new_lines);
+    if (made.problems.empty() && made.value == json::value(merge.config)) return merge.text;
+    // In this form it has to be written again.
+    if (existing.contains('#'))
+        return Error(Code::kInvalid,
+                     "in its form nothing can be added without losing its comments; use the "
+                     "kubeconfig of the state directory, or write its lists with a line for each "
+                     "item");
+    return manifest::to_yaml(merge.config);
 }
 
 }  // namespace muster::control_plane

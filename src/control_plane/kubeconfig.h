@@ -24,7 +24,9 @@ json::object make_kubeconfig(const KubeAccess& access);
 
 /// `existing`, the text of a kubeconfig (may be empty), with the cluster, user and context of
 /// `make_kubeconfig()` added or replacing those of the same names, and that context as the current
-/// one. kInvalid if the text is not a kubeconfig: none of it may be lost.
+/// one; the rest of the text stays as it is, comments included. kInvalid if the text is not a
+/// kubeconfig, or can't be changed without losing something; kAlreadyExists if it has a cluster of
+/// that name that is not a server of ours.
 Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess& access);
 
 }  // namespace muster::control_plane

@@ -60,7 +60,7 @@ clusters:
 - name: prod
   cluster: {server: "https://prod", extension: [1, 2]}
 - name: muster
-  cluster: {server: "https://old"}
+  cluster: {server: "https://old", certificate-authority-data: "Q0E="}
 users:
 - {name: ann, user: {token: "007"}}
 contexts:
@@ -79,6 +79,96 @@ current-context: prod
     EXPECT_EQ(config.at_pointer("/contexts/0/context/namespace"), "x");
     EXPECT_EQ(config.at("current-context"), "muster");
     EXPECT_EQ(*merge_kubeconfig(*merged, kAccess), *merged);
+}
+
+TEST(Kubeconfig, MergingKeepsCommentsAndForm) {
+    const Result<std::string> merged = merge_kubeconfig(R"(# mine
+apiVersion: v1
+kind: Config
+clusters: # all of them
+  # the one that matters
+  - name: prod
+    cluster:
+      server: "https://prod"   # by the door
+  - name: muster
+    cluster:
+      server: https://127.0.0.1:1
+      certificate-authority-data: T0xE
+  # after ours
+  - name: test
+    cluster: {server: 'https://test'}
+
+users:
+- name: ann
+  user:
+    token: '007'
+- name: muster-admin
+  user: {token: old}
+# the end of the users
+current-context: prod # usually
+preferences: {}
+)",
+                                                        kAccess);
+    ASSERT_TRUE(merged.has_value()) << merged.error().message();
+    EXPECT_EQ(*merged, R"(# mine
+apiVersion: v1
+kind: Config
+clusters: # all of them
+  # the one that matters
+  - name: prod
+    cluster:
+      server: "https://prod"   # by the door
+  - name: muster
+    cluster:
+      server: https://127.0.0.1:6443
+      certificate-authority-data: Q0E=
+  # after ours
+  - name: test
+    cluster: {server: 'https://test'}
+
+users:
+- name: ann
+  user:
+    token: '007'
+- name: muster-admin
+  user:
+    token: secret
+# the end of the users
+current-context: muster # usually
+preferences: {}
+contexts:
+- name: muster
+  context:
+    cluster: muster
+    user: muster-admin
+)");
+    EXPECT_EQ(*merge_kubeconfig(*merged, kAccess), *merged);
+}
+
+TEST(Kubeconfig, AFormThatCanNotBeChangedKeepsItsMeaningOrIsRefused) {
+    constexpr const char* kFlow =
+        R"({"apiVersion":"v1","kind":"Config","clusters":[{"name":"prod","cluster":{"server":"https://prod"}}]})";
+    const Result<std::string> merged = merge_kubeconfig(kFlow, kAccess);
+    ASSERT_TRUE(merged.has_value()) << merged.error().message();
+    const json::value config = parse(*merged);
+    EXPECT_EQ(config.at_pointer("/clusters/0/cluster/server"), "https://prod");
+    EXPECT_EQ(config.at_pointer("/clusters/1/name"), "muster");
+    const Result<std::string> refused = merge_kubeconfig(std::string("# mine\n") + kFlow, kAccess);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_THAT(refused.error().message(), HasSubstr("comments"));
+}
+
+TEST(Kubeconfig, ACloudsClusterOfTheSameNameIsNotReplaced) {
+    const Result<std::string> merged = merge_kubeconfig(R"(
+kind: Config
+clusters:
+- name: muster
+  cluster: {server: "https://cloud", certificate-authority-data: T1RIRVI=}
+)",
+                                                        kAccess);
+    ASSERT_FALSE(merged.has_value());
+    EXPECT_EQ(merged.error().code(), Code::kAlreadyExists);
+    EXPECT_THAT(merged.error().message(), HasSubstr("https://cloud"));
 }
 
 TEST(Kubeconfig, WhatIsNoKubeconfigIsLeftAlone) {
