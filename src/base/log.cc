@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/utf8.h"
+#include "base/visible_text.h"
 
 namespace muster::log {
 
@@ -115,7 +116,7 @@ void set_sink(Sink replacement) { sink() = std::move(replacement); }
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
     if (!enabled(level)) return;
     if (g_format == Format::kJson && !sink()) {
-        json_logger().log(to_spdlog(level), json_rest(message, fields));
+        json_logger().log(to_spdlog(level), visible_line(json_rest(message, fields)));
         return;
     }
     std::string line(message);
@@ -129,6 +130,8 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
         else
             line += value;
     }
+    // What is left: characters beyond ASCII that terminals obey.
+    line = visible_line(line);
     if (sink())
         sink()(level, line);
     else

@@ -29,9 +29,9 @@ TEST_F(LogTest, FieldsFollowTheMessageAndAreQuotedWhenTheyMustBe) {
 }
 
 TEST_F(LogTest, WhatClientsSendIsMadeVisible) {
-    log::info("refused", {{"agent", "a\xffz"}, {"title", "\x1b]0;x\x07"}});
+    log::info("refused", {{"agent", "a\xffz"}, {"title", "\x1b]0;x\x07"}, {"csi", "\xc2\x9bH"}});
     ASSERT_EQ(lines.size(), 1u);
-    EXPECT_EQ(lines[0], "refused agent=a\xef\xbf\xbdz title=\"\\x1b]0;x\\x07\"");
+    EXPECT_EQ(lines[0], "refused agent=a\xef\xbf\xbdz title=\"\\x1b]0;x\\x07\" csi=\\u009bH");
 }
 
 TEST_F(LogTest, LinesBelowTheLevelAreNotWritten) {

@@ -104,7 +104,7 @@ Sequence after_introducer(char kind, std::string_view rest, std::size_t introduc
 Sequence sequence_at(std::string_view text) {
     if (text.front() == kEscape) {
         if (text.size() < 2) return {1};
-        // One of a character set has a byte of its own; "ESC ESC" begins anew.
+        // One of a character set has a byte of its own; "ESC ESC" begins another.
         const char kind = text[1];
         if (kind >= 0x20 && kind <= 0x2f) return {std::min<std::size_t>(3, text.size())};
         if (kind < 0x30 || kind >= 0x7f) return {1};
@@ -128,6 +128,18 @@ std::string visible_text(std::string_view text) { return visible(text, true); }
 
 std::string visible_line(std::string_view text) { return visible(text, false); }
 
+std::string without_styles(std::string_view text) {
+    std::string made;
+    made.reserve(text.size());
+    while (!text.empty()) {
+        const Sequence sequence =
+            text.front() == kEscape ? sequence_at(text) : Sequence{.bytes = 0, .is_style = false};
+        if (!sequence.is_style) made += text.front();
+        text.remove_prefix(sequence.is_style ? sequence.bytes : 1);
+    }
+    return made;
+}
+
 std::string log_line_for_terminal(std::string_view line, bool styles) {
     if (is_plain(line)) return std::string(line);
     const std::string whole = as_utf8(line);
@@ -142,8 +154,9 @@ std::string log_line_for_terminal(std::string_view line, bool styles) {
             continue;
         }
         if (sequence.is_style && styles) {
-            made += rest.substr(0, sequence.bytes);
-            styled = true;
+            const std::string_view style = rest.substr(0, sequence.bytes);
+            made += style;
+            styled = style != "\x1b[0m" && style != "\x1b[m";
         }
         rest.remove_prefix(sequence.bytes);
     }

@@ -15,6 +15,10 @@ std::string visible_text(std::string_view text);
 /// The same on one line: line ends are escapes, too (`\n`).
 std::string visible_line(std::string_view text);
 
+/// Without the sequences that set colours and other styles of characters, which do no harm but are
+/// unreadable where they are made visible.
+std::string without_styles(std::string_view text);
+
 /// One line of a log for a terminal: colours and other styles of the characters stay (if `styles`),
 /// and end with the line; any other control sequence and character goes, except for tabs.
 std::string log_line_for_terminal(std::string_view line, bool styles);

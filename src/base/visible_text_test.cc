@@ -35,6 +35,11 @@ TEST(VisibleText, NothingOfItIsObeyed) {
     EXPECT_EQ(visible_line("a\tb\nc"), "a\tb\\nc");
 }
 
+TEST(VisibleText, StylesCanBeTakenAway) {
+    EXPECT_EQ(without_styles("\x1b[1;31mred\x1b[0m and \x1b[2Jplain\x1b"),
+              "red and \x1b[2Jplain\x1b");
+}
+
 TEST(LogLineForTerminal, KeepsColoursAndLosesTheRest) {
     struct Row {
         const char* line;
@@ -42,7 +47,7 @@ TEST(LogLineForTerminal, KeepsColoursAndLosesTheRest) {
     };
     for (const Row& row : {
              Row{"plain\tgr\xc3\xbcn", "plain\tgr\xc3\xbcn"},
-             Row{"\x1b[1;31mred\x1b[0m", "\x1b[1;31mred\x1b[0m\x1b[0m"},
+             Row{"\x1b[1;31mred\x1b[0m", "\x1b[1;31mred\x1b[0m"},
              Row{"\x1b[38:2::1:2:3mtrue", "\x1b[38:2::1:2:3mtrue\x1b[0m"},
              Row{"\x1b[8mhidden", "\x1b[8mhidden\x1b[0m"},
              Row{"\x1b[2J\x1b[Hgone", "gone"},

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/visible_text.h"
+
 namespace muster::manifest {
 
 std::string format(const Problem& problem) {
@@ -12,7 +14,7 @@ std::string format(const Problem& problem) {
         text += fmt::format(":{}:{}", problem.place.line, problem.place.column);
     text += problem.severity == Severity::kError ? ": error: " : ": warning: ";
     if (!problem.field.empty()) text += problem.field + ": ";
-    return text + problem.message;
+    return visible_text(text + problem.message);
 }
 
 void sort_problems(std::vector<Problem>& problems) {

@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "base/time/real_clock.h"
+#include "base/visible_text.h"
 
 namespace muster::cli {
 
@@ -41,7 +42,7 @@ std::string advice(const Error& error, const kube::ClientConfig& access) {
 
 void tell_error(const std::string& verb, const Error& error) {
     std::fflush(stdout);
-    fmt::print(stderr, "muster {}: {}\n", verb, error.message());
+    fmt::print(stderr, "muster {}: {}\n", verb, visible_text(error.message()));
 }
 
 int on_server(const std::string& verb, const ServerOptions& options, const ServerWork& work) {

@@ -19,6 +19,7 @@ struct LogsOptions {
     bool follow = false;
     bool previous = false;
     bool timestamps = false;
+    bool raw = false;  ///< as the program wrote them, also on a terminal
     std::optional<std::int64_t> tail;
     std::optional<std::chrono::nanoseconds> since;
 };

@@ -1,10 +1,12 @@
 #include "cli/internal/objects/object_print.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/json/array.hpp>
 #include <cstdio>
 
+#include "base/visible_text.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "kube/values/json_access.h"
 #include "manifest/yaml/yaml_writer.h"
@@ -20,6 +22,11 @@ json::value shown(const json::value& object, bool managed_fields) {
     if (!managed_fields && metadata != nullptr && metadata->is_object())
         metadata->get_object().erase("managedFields");
     return copy;
+}
+
+void write(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
 }
 
 }  // namespace
@@ -67,9 +74,13 @@ std::string print_objects(const std::vector<json::value>& objects, OutputFormat 
     return text;
 }
 
-void print(std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+void print(std::string_view text) { write(visible_text(text)); }
+
+void print_exact(std::string_view text) {
+    if (::isatty(STDOUT_FILENO) == 1)
+        print(text);
+    else
+        write(text);
 }
 
 }  // namespace muster::cli

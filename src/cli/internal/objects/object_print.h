@@ -28,7 +28,9 @@ Result<std::string> print_objects(const std::vector<kube::ObjectPtr>& objects,
 /// YAML documents, or one JSON List. Pure.
 std::string print_objects(const std::vector<json::value>& objects, OutputFormat format);
 
-/// Writes to standard output immediately.
+/// Writes a text for people to standard output immediately; a terminal obeys nothing in it.
 void print(std::string_view text);
+/// The same for programs, which get it as it is, unless standard output is a terminal.
+void print_exact(std::string_view text);
 
 }  // namespace muster::cli

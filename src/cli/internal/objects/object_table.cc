@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
+#include "base/visible_text.h"
 #include "kube/values/age.h"
 #include "kube/values/json_access.h"
 
@@ -83,12 +84,11 @@ void add_plain_row(const json::value& value, WallTime now, ObjectTable& result) 
 
 std::string printable_cell(std::string_view text) {
     std::string cell;
-    for (const char c : text.substr(0, text.find('\n'))) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7f)
-            cell += c;
+    for (const char c : visible_line(text.substr(0, text.find('\n')))) {
+        if (c == '\t')
+            cell += "\\x09";  // it would move the columns
         else
-            cell += fmt::format("\\x{:02x}", byte);
+            cell += c;
     }
     if (text.find('\n') != text.npos) cell += "...";
     return cell;

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/fields.h"
+#include "base/visible_text.h"
+
 namespace muster::cli {
 
 namespace {
@@ -14,18 +17,28 @@ namespace {
 constexpr std::array<int, 10> kPodColors = {36, 33, 35, 34, 32, 96, 93, 95, 94, 92};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
+/// So that no line but the first can be taken for one of ours.
+std::string indented(std::string_view text) {
+    std::string made;
+    for (const char c : text) {
+        made += c;
+        if (c == '\n') made += "  ";
+    }
+    return made;
+}
+
 }  // namespace
 
 Console::~Console() { clear_progress(); }
 
 void Console::tell(const Told& told) {
     if (options_.quiet && told.tone != Tone::kBad) return;
-    std::string line = "muster: " + told.text;
+    std::string line = "muster: " + indented(visible_text(without_styles(told.text)));
     if (options_.color) {
         int color = told.tone == Tone::kGood ? 32 : told.tone == Tone::kBad ? 31 : 2;
         line = fmt::format("\x1b[{}m{}\x1b[0m", color, line);
     }
-    write_block(line + "\n");
+    write_lines(line + "\n");
 }
 
 void Console::tell(const std::vector<Told>& all) {
@@ -33,6 +46,15 @@ void Console::tell(const std::vector<Told>& all) {
 }
 
 void Console::write_block(std::string_view lines) {
+    if (!options_.live || options_.raw) return write_lines(lines);
+    std::string shown;
+    shown.reserve(lines.size());
+    while (!lines.empty())
+        shown += log_line_for_terminal(take_field(lines, '\n'), options_.color) + "\n";
+    write_lines(shown);
+}
+
+void Console::write_lines(std::string_view lines) {
     if (!options_.live || progress_.empty()) return write_through(lines);
     std::string block;
     block.reserve(lines.size() + progress_.size() + 16);
@@ -42,7 +64,8 @@ void Console::write_block(std::string_view lines) {
     write_through(block);
 }
 
-std::string Console::log_prefix(const std::string& name) {
+std::string Console::log_prefix(const std::string& pod) {
+    const std::string name = visible_line(pod);
     if (!options_.color) return name + " | ";
     auto it = std::ranges::find(names_, name);
     auto index = static_cast<std::size_t>(it - names_.begin());
@@ -50,7 +73,8 @@ std::string Console::log_prefix(const std::string& name) {
     return fmt::format("\x1b[{}m{} |\x1b[0m ", kPodColors[index % kPodColors.size()], name);
 }
 
-void Console::progress(const std::string& text) {
+void Console::progress(const std::string& told) {
+    const std::string text = visible_line(told);
     if (options_.quiet || text == progress_) return;
     if (!options_.live) {
         progress_ = text;

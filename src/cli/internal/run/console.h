@@ -13,10 +13,12 @@ struct ConsoleOptions {
     bool color = false;
     bool live = false;   ///< a terminal: the progress line is rewritten in place
     bool quiet = false;  ///< of our own lines only problems
+    bool raw = false;    ///< a terminal gets pods' lines as they are
 };
 
-/// The output for people: our own lines, the pods' lines and one progress line below them. If the
-/// reader goes away, broken() becomes true and output is dropped. Thread: the loop; writes block.
+/// The output for people: our own lines, the pods' lines and one progress line below them. Nothing in
+/// a text of others is obeyed by a terminal, except for the colours of pods' lines. If the reader
+/// goes away, broken() becomes true and output is dropped. Thread: the loop; writes block.
 class Console {
   public:
     explicit Console(ConsoleOptions options) : options_(options) {}
@@ -25,21 +27,23 @@ class Console {
     Console(const Console&) = delete;
     Console& operator=(const Console&) = delete;
 
-    /// "muster: pod x started".
+    /// "muster: pod x started". A text of several lines is indented from its second one on.
     void tell(const Told& told);
     void tell(const std::vector<Told>& all);
-    /// Whole lines of a pod, each ending in '\n', already with their prefixes.
+    /// Whole lines of a pod, each ending in '\n', already with their prefixes. A terminal gets
+    /// their colours and no other control characters, unless they are to be raw.
     void write_block(std::string_view lines);
     /// The prefix of a pod's lines: "digits-worker-0 | ", in a colour of its own.
-    std::string log_prefix(const std::string& name);
+    std::string log_prefix(const std::string& pod);
     /// Replaces the progress line; on anything but a terminal, prints it as a line of its own.
-    void progress(const std::string& text);
+    void progress(const std::string& told);
     void clear_progress();
 
     bool live() const { return options_.live; }
     bool broken() const { return broken_; }
 
   private:
+    void write_lines(std::string_view lines);
     void write_through(std::string_view bytes);
 
     ConsoleOptions options_;

@@ -23,6 +23,7 @@ struct RunOptions {
     bool dry_run = false;
     std::optional<std::chrono::nanoseconds> timeout;
     bool quiet = false;
+    bool raw = false;  ///< a terminal gets pods' lines as they are
     int verbose = 0;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     bool private_files = false;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/visible_text.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/run/submission.h"
 #include "manifest/planned_objects.h"
@@ -34,7 +35,7 @@ void require_workload(Prepared& prepared) {
 }  // namespace
 
 int fail_run(const Error& error) {
-    fmt::print(stderr, "muster run: {}\n", error.message());
+    fmt::print(stderr, "muster run: {}\n", visible_text(error.message()));
     return 1;
 }
 
@@ -77,8 +78,10 @@ Result<void> make_logs_dir(const RunOptions& options) {
 }
 
 ConsoleOptions console_of_run(const RunOptions& options, const control_plane::Caller& caller) {
-    return console_for(options.output != OutputFormat::kNone, options.quiet,
-                       !caller.variable("NO_COLOR").empty());
+    ConsoleOptions shown = console_for(options.output != OutputFormat::kNone, options.quiet,
+                                       !caller.variable("NO_COLOR").empty());
+    shown.raw = options.raw;
+    return shown;
 }
 
 RunSession::Options session_options(const RunOptions& options) {

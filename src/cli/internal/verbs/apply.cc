@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/visible_text.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/applied_change.h"
@@ -116,7 +117,7 @@ Task<Result<std::string>> apply_one(Connection& connection, const ApplyOptions& 
     request.body = std::make_shared<const json::value>(object.document.object);
     CO_TRY(const kube::Response response, co_await connection.objects().call(std::move(request)));
     for (const std::string& warning : response.warnings)
-        fmt::print(stderr, "muster apply: {}: warning: {}\n", object.shown, warning);
+        fmt::print(stderr, "muster apply: {}: warning: {}\n", object.shown, visible_line(warning));
     if (response.status >= 300)
         co_return explained(object, kube::error_from_status(response.status, *response.body));
     if (!before) co_return std::string("created");

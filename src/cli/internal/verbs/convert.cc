@@ -68,7 +68,7 @@ int convert(const ConvertOptions& options) {
         fmt::print(stderr, "muster convert: the files hold no {}\n", options.to_kind);
         return 2;
     }
-    print(text_of(manifest.documents, options.output));
+    print_exact(text_of(manifest.documents, options.output));
     return 0;
 }
 

@@ -140,7 +140,7 @@ Task<Result<int>> get_values(Connection& connection, const GetOptions& options,
     const bool one = queries.size() == 1 && !queries.front().name.empty();
     if (one && objects.empty()) co_return failed ? 1 : 0;
     CO_TRY(const std::string text, print_objects(objects, resources, printed_as(options), one));
-    print(text);
+    print_exact(text);
     co_return failed ? 1 : 0;
 }
 
@@ -153,7 +153,7 @@ Result<void> show_event(const GetOptions& options, const ObjectQuery& query, Tab
     }
     TRY(const std::string text,
         print_objects({object}, {query.resource}, printed_as(options), true));
-    print(options.format == ObjectFormat::kYaml ? "---\n" + text : text);
+    print_exact(options.format == ObjectFormat::kYaml ? "---\n" + text : text);
     return {};
 }
 

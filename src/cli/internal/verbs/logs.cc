@@ -38,6 +38,8 @@ How:
       --tail N               begin with the last N lines of each log
       --since DURATION       only lines that are no older, as in 10m
       --timestamps           each line has its time
+      --raw                  a terminal gets all that a program wrote; by default it gets the colours, and neither
+                             other sequences nor control characters
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'
 
@@ -287,8 +289,10 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
 }
 
 int logs(const LogsOptions& options) {
-    Console console(
-        console_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty()));
+    ConsoleOptions shown =
+        console_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty());
+    shown.raw = options.raw;
+    Console console(shown);
     return on_server(kVerb, options.server, [&](Connection& connection) {
         return show_logs(connection, options, console);
     });
@@ -307,6 +311,7 @@ class LogsVerb final : public VerbOf<LogsOptions> {
         flags.flag("--follow,-f", options_.follow);
         flags.flag("--previous,-p", options_.previous);
         flags.flag("--timestamps", options_.timestamps);
+        flags.flag("--raw", options_.raw);
         flags.value("--tail", options_.tail);
         flags.value("--since", since_);
     }

@@ -71,6 +71,8 @@ What you see:
       --logs DIR             keep each pod's log in DIR/NAMESPACE_POD.log
   -o, --output json|yaml     print the final objects on standard output, all else on standard error
   -q, --quiet                only the pods' logs and what went wrong
+      --raw                  a terminal gets all that pods write; by default it gets their colours, but
+                             neither other sequences nor control characters
   -v, --verbose              muster's own log too; twice for more
       --keep                 keep the state directory and say where it is
 
@@ -235,6 +237,7 @@ class RunVerb final : public VerbOf<RunOptions> {
         flags.flag("--dry-run", options_.dry_run);
         flags.value("--timeout", timeout_);
         flags.flag("--quiet,-q", options_.quiet);
+        flags.flag("--raw", options_.raw);
         flags.count("--verbose,-v", options_.verbose);
         flags.value("--sandbox", sandbox_);
         flags.value("--files", files_);
