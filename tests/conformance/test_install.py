@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import re
 import subprocess
 import uuid
@@ -71,7 +72,7 @@ def flags(has_policies):
 def installed(api, kubectl, flags):
     """The namespace of an operator that is restricted to it, what was applied, and what kubectl said."""
     namespace = "install-" + uuid.uuid4().hex[:10]
-    text = manifests("--namespace", namespace, "--install-namespace", namespace, *flags)
+    text = manifests("--mpi", "--namespace", namespace, "--install-namespace", namespace, *flags)
     said = kubectl("apply", "-f", "-", stdin=text).stdout
     yield namespace, text, said
     kubectl("delete", "--ignore-not-found", "--wait=false", "-f", "-", stdin=all_but_definitions(text))
@@ -393,6 +394,30 @@ def test_the_overlay_is_the_operator_of_one_namespace(kubectl):
     assert sorted(map(without_order, built)) == sorted(map(without_order, printed))
 
 
+@pytest.mark.parametrize("whole, component", [("base", "mpi"), ("overlays/namespaced", "mpi-namespaced")])
+def test_the_component_adds_mpijobs(kubectl, tmp_path, whole, component):
+    folder = tmp_path / "installation"
+    folder.mkdir()
+    up = os.path.relpath(DEPLOY / "kustomize", folder)
+    (folder / "kustomization.yaml").write_text(f"resources: [{up}/{whole}]\ncomponents: [{up}/components/{component}]\n")
+    built = objects(kubectl("kustomize", str(folder)).stdout)
+    plain = objects(kubectl("kustomize", str(DEPLOY / "kustomize" / whole)).stdout)
+    added = {name_of(each) for each in built} - {name_of(each) for each in plain}
+    assert {(kind.removeprefix("Cluster"), name) for kind, _, name in added} == {
+        ("Role", "muster-operator-mpi"), ("RoleBinding", "muster-operator-mpi")}
+    had = deployment_of(plain)["containers"][0]["args"]
+    assert deployment_of(built)["containers"][0]["args"] == [word for word in had if not word.startswith("--enable-scheme")]
+    assert any(word.startswith("--enable-scheme") for word in had)
+
+
+def test_without_mpijobs_it_may_not_read_a_secret_or_run_a_command():
+    for flags in ((), ("--namespace", "team")):
+        for each in objects(small(*flags)):
+            if each["kind"] in ("Role", "ClusterRole") and each["metadata"]["name"].startswith("muster-operator"):
+                granted = {resource for rule in each["rules"] for resource in rule["resources"]}
+                assert not granted & {"secrets", "configmaps", "pods/exec", "roles", "rolebindings", "serviceaccounts"}, each
+
+
 def chart(tmp_path, *flags):
     """What Helm makes of the chart for a cluster that has policies."""
     done = finish([client("helm"), "template", "muster", DEPLOY / "helm" / "muster", "--namespace", "kubeflow", "--kube-version", "1.33.0",
@@ -407,6 +432,8 @@ def deployment_of(all_objects):
 @pytest.mark.parametrize("flags, values", [
     ((), ()),
     (("--namespace", "team"), ("--set", "watchNamespace=team")),
+    (("--mpi",), ("--set", "mpi=true")),
+    (("--mpi", "--namespace", "team"), ("--set", "mpi=true", "--set", "watchNamespace=team")),
     (("--without-admission-policy", "--replicas", "3", "--image", "a/b:1"),
      ("--set", "admissionPolicies=false", "--set", "replicas=3", "--set", "image=a/b:1")),
 ])

@@ -183,7 +183,7 @@ def apply(server, text):
 
 def install(server):
     """Arguments and environment of the Deployment."""
-    apply(server, subprocess.run([BINARY, "manifests"], capture_output=True, text=True, check=True).stdout)
+    apply(server, subprocess.run([BINARY, "manifests", "--mpi"], capture_output=True, text=True, check=True).stdout)
     container = server.must("GET", "/apis/apps/v1/namespaces/kubeflow/deployments/muster-operator")["spec"]["template"]["spec"]["containers"][0]
     fields = {"metadata.name": "muster-operator-0", "metadata.namespace": "kubeflow"}
     environment = {each["name"]: each.get("value") or fields[each["valueFrom"]["fieldRef"]["fieldPath"]] for each in container["env"]}

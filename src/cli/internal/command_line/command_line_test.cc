@@ -217,6 +217,8 @@ TEST(CommandLine, ManifestsTakesItsFlags) {
     EXPECT_EQ(plain.installation.replicas, 2);
     EXPECT_TRUE(plain.installation.image.is_null());
     EXPECT_TRUE(plain.installation.admission_policies);
+    EXPECT_FALSE(plain.installation.mpi);
+    EXPECT_TRUE(of({"manifests", "--mpi"}).installation.mpi);
     const ManifestsOptions full =
         of({"manifests", "--namespace", "team", "--install-namespace", "ops", "--image", "a/b:1",
             "--replicas", "3", "--without-admission-policy"});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
+#include <map>
 
 #include "base/check.h"
 #include "cli/internal/install/chart_text.h"
@@ -13,6 +14,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kWatched = ".Values.watchNamespace";
+constexpr std::string_view kMpi = ".Values.mpi";
 constexpr std::string_view kHasPolicies =
     "and .Values.admissionPolicies (.Capabilities.APIVersions.Has "
     "\"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy\")";
@@ -60,6 +62,12 @@ std::string values_file(const Installation& installation, const std::vector<Valu
         {"replicas", installation.replicas, "One of them leads; the others wait to take over."},
         {"watchNamespace", "",
          "The only namespace whose jobs are run, with roles only there; empty: all namespaces."},
+        {"mpi", installation.mpi,
+         "Run MPIJobs, too. For them the operator may read and write all Secrets and ConfigMaps, "
+         "make roles, and run commands in pods, wherever it runs jobs."},
+        {"networkPolicy", true,
+         "Let only scrapes and probes connect to the operator, where the cluster's network knows "
+         "policies."},
         {"admissionPolicies", installation.admission_policies,
          "Reject invalid jobs when they are created (Kubernetes 1.30 or later)."},
         {"userRoles", true,
@@ -87,14 +95,29 @@ std::string chart_file(std::string_view version) {
 }
 
 /// Everything that is installed, with marks for its values.
-std::vector<Part> marked_parts(const std::string& watched, std::vector<Value>& values) {
+std::map<std::string, std::string> marked_parts(const std::string& watched, bool mpi,
+                                                std::vector<Value>& values) {
     std::vector<Part> parts = parts_of({.namespace_ = chart_value(".Release.Namespace"),
                                         .watched = watched,
                                         .image = json::string(chart_value(".Values.image")),
-                                        .replicas = json::string(chart_value(".Values.replicas"))});
-    for (Part& part : parts)
+                                        .replicas = json::string(chart_value(".Values.replicas")),
+                                        .mpi = mpi});
+    std::map<std::string, std::string> texts;
+    for (Part& part : parts) {
         if (part.name == "operator") values = add_values(deployment_in(part.objects));
-    return parts;
+        texts[part.name] = with_expressions(yaml_stream(part.objects));
+    }
+    return texts;
+}
+
+/// The texts of both installations as one; a part that only the first one has is as it is there.
+std::map<std::string, std::string> merged(std::string_view condition,
+                                          std::map<std::string, std::string> then,
+                                          const std::map<std::string, std::string>& otherwise) {
+    for (auto& [name, text] : then)
+        if (const auto other = otherwise.find(name); other != otherwise.end())
+            text = either(condition, text, other->second);
+    return then;
 }
 
 }  // namespace
@@ -102,14 +125,17 @@ std::vector<Part> marked_parts(const std::string& watched, std::vector<Value>& v
 Files helm_chart(const Installation& installation, std::string_view version) {
     Files files = definition_files();
     std::vector<Value> values;
-    const std::vector<Part> everywhere = marked_parts("", values);
-    const std::vector<Part> restricted = marked_parts(chart_value(kWatched), values);
-    for (std::size_t i = 0; i < everywhere.size(); ++i) {
-        std::string text = either(kWatched, with_expressions(yaml_stream(restricted[i].objects)),
-                                  with_expressions(yaml_stream(everywhere[i].objects)));
-        if (everywhere[i].name == "admission-policies") text = only_if(kHasPolicies, text);
-        if (everywhere[i].name == "user-roles") text = only_if(".Values.userRoles", text);
-        files[fmt::format("templates/{}.yaml", everywhere[i].name)] = std::string(kOrigin) + text;
+    const auto of = [&](const std::string& watched) {
+        return merged(kMpi, marked_parts(watched, true, values),
+                      marked_parts(watched, false, values));
+    };
+    auto texts = merged(kWatched, of(chart_value(kWatched)), of(""));
+    for (auto& [name, text] : texts) {
+        if (name == "admission-policies") text = only_if(kHasPolicies, text);
+        if (name == "user-roles") text = only_if(".Values.userRoles", text);
+        if (name == "network-policy") text = only_if(".Values.networkPolicy", text);
+        if (name == "rbac-mpi") text = only_if(kMpi, text);
+        files[fmt::format("templates/{}.yaml", name)] = std::string(kOrigin) + text;
     }
     files["Chart.yaml"] = std::string(kOrigin) + chart_file(version);
     files["values.yaml"] = values_file(installation, values);

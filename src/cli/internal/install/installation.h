@@ -16,6 +16,8 @@ struct Installation {
     json::value image = {};
     json::value replicas = 2;
     bool admission_policies = true;
+    /// MPIJobs are run, too, for which the operator needs all Secrets, for instance.
+    bool mpi = false;
 };
 
 /// Objects that belong together, and the name of their file in a layout.
@@ -33,6 +35,10 @@ std::vector<Part> parts_of(const Installation& installation);
 
 json::value namespace_object(const Installation& installation);
 Part operator_access(const Installation& installation);
+/// What it may do for MPIJobs alone.
+Part mpi_access(const Installation& installation);
+/// What may connect to it.
+Part network_policy(const Installation& installation);
 /// Roles for users, which add jobs to what they may already view and edit.
 Part user_roles();
 Part admission_policies(const Installation& installation);

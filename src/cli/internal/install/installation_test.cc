@@ -64,9 +64,10 @@ TEST(Installation, OfOneNamespaceHasItsRolesThere) {
     EXPECT_THAT(names, Contains("ValidatingAdmissionPolicyBinding /muster-pytorchjobs-team"));
     EXPECT_THAT(names, Not(Contains("ClusterRole /muster-operator")));
     const json::value deployment = object_of(team, "Deployment");
-    EXPECT_EQ(
-        deployment.at_pointer("/spec/template/spec/containers/0/args"),
-        json::parse(R"(["operator","--leader-elect","--log-format=json","--namespace=team"])"));
+    EXPECT_EQ(deployment.at_pointer("/spec/template/spec/containers/0/args"),
+              json::parse(R"(["operator","--leader-elect","--log-format=json",
+                  "--enable-scheme=JAXJob,MXJob,PaddleJob,PyTorchJob,TFJob,XGBoostJob",
+                  "--namespace=team"])"));
     EXPECT_EQ(object_of(team, "ValidatingAdmissionPolicyBinding")
                   .at_pointer("/spec/matchResources/namespaceSelector/matchLabels"),
               json::parse(R"({"kubernetes.io/metadata.name":"team"})"));
@@ -157,6 +158,61 @@ TEST(Permissions, OfANamespaceAndOfTheClusterAreAllThatAWholeClusterHas) {
     EXPECT_EQ(wide.as_array().size(),
               role_rules(all, Reach::kJobs).size() + role_rules(all, Reach::kCluster).size());
     EXPECT_EQ(role_rules(all, Reach::kOwnNamespace).size(), 2);
+}
+
+/// Resources of all roles of the operator.
+std::vector<std::string> granted(const Installation& installation) {
+    std::vector<std::string> resources;
+    for (const Part& part : parts_of(installation)) {
+        if (!part.name.starts_with("rbac")) continue;
+        for (const json::value& object : part.objects) {
+            const json::value* rules = object.as_object().if_contains("rules");
+            if (rules == nullptr) continue;
+            for (const json::value& rule : rules->as_array())
+                for (const json::value& resource : rule.at("resources").as_array())
+                    resources.emplace_back(resource.as_string());
+        }
+    }
+    return resources;
+}
+
+TEST(Permissions, WithoutMPIJobsNoSecretIsReadAndNoCommandRun) {
+    for (const char* watched : {"", "team"}) {
+        const std::vector<std::string> least = granted({.watched = watched, .image = "a"});
+        const std::vector<std::string> all =
+            granted({.watched = watched, .image = "a", .mpi = true});
+        for (const char* resource :
+             {"secrets", "configmaps", "pods/exec", "roles", "rolebindings", "serviceaccounts"}) {
+            EXPECT_THAT(least, Not(Contains(resource)));
+            EXPECT_THAT(all, Contains(resource));
+        }
+        EXPECT_THAT(least, Contains("pods"));
+    }
+    for (const jobs::JobKind* kind : jobs::all_kinds()) {
+        if (kind->resource.kind == "MPIJob") continue;
+        for (const kube::ResourceType& type : kind->owned_types)
+            EXPECT_THAT(granted({.image = "a"}), Contains(type.plural)) << kind->resource.kind;
+    }
+}
+
+TEST(Installation, RunsMPIJobsIfThatIsChosen) {
+    const json::value plain = object_of({.image = "a"}, "Deployment");
+    const json::value chosen = object_of({.image = "a", .mpi = true}, "Deployment");
+    constexpr const char* kArguments = "/spec/template/spec/containers/0/args";
+    EXPECT_THAT(json::serialize(plain.at_pointer(kArguments)),
+                testing::HasSubstr("--enable-scheme=JAXJob,"));
+    EXPECT_THAT(json::serialize(plain.at_pointer(kArguments)), Not(testing::HasSubstr("MPIJob")));
+    EXPECT_THAT(json::serialize(chosen.at_pointer(kArguments)),
+                Not(testing::HasSubstr("--enable-scheme")));
+}
+
+TEST(Installation, ConnectionsToTheOperatorAreScrapesAndProbes) {
+    const json::value policy = object_of({.image = "a"}, "NetworkPolicy");
+    EXPECT_EQ(policy.at_pointer("/spec/podSelector/matchLabels"), json::value(pod_labels()));
+    EXPECT_EQ(policy.at_pointer("/spec/policyTypes"), json::parse(R"(["Ingress"])"));
+    EXPECT_EQ(policy.at_pointer("/spec/ingress"),
+              json::parse(R"([{"ports":[{"port":8080,"protocol":"TCP"},
+                                        {"port":8081,"protocol":"TCP"}]}])"));
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
+#include <iterator>
 
+#include "base/check.h"
 #include "base/lower_case.h"
 #include "manifest/yaml/yaml_writer.h"
 
@@ -83,6 +85,14 @@ class Patches {
     json::array entries_;
 };
 
+json::value deployment_of(const Installation& installation) {
+    const Part part = workload(installation);
+    const auto found = std::ranges::find_if(
+        part.objects, [](const json::value& object) { return object.at("kind") == "Deployment"; });
+    CHECK(found != part.objects.end(), "the operator is a Deployment");
+    return *found;
+}
+
 /// From the base to the same installation for jobs of its own namespace.
 void add_overlay(const Installation& everywhere, Files& files) {
     const std::string folder = "overlays/namespaced";
@@ -112,6 +122,33 @@ void add_overlay(const Installation& everywhere, Files& files) {
     files[folder + "/kustomization.yaml"] = file_of({file});
 }
 
+/// What runs MPIJobs, too, to be added to the base or to an overlay of one namespace.
+void add_mpi_component(const Installation& plain, bool own_namespace, Files& files) {
+    const std::string folder = own_namespace ? "components/mpi-namespaced" : "components/mpi";
+    Installation with_mpi = plain;
+    with_mpi.mpi = true;
+    if (own_namespace) with_mpi.watched = plain.namespace_;
+    files[folder + "/rbac-mpi.yaml"] = file_of(mpi_access(with_mpi).objects);
+    // The flag by which MPIJobs are left alone goes: the first argument that they don't share.
+    constexpr const char* kArguments = "/spec/template/spec/containers/0/args";
+    const auto arguments = [&](const Installation& of) {
+        return deployment_of(of).at_pointer(kArguments).as_array();
+    };
+    const json::array before = arguments(plain);
+    const json::array after = arguments(with_mpi);
+    const auto same = std::ranges::mismatch(before, after);
+    const auto place = fmt::format("{}/{}", kArguments, std::distance(before.begin(), same.in1));
+    Patches patches(files, folder);
+    patches.add("all-kinds", json::object{{"kind", "Deployment"}, {"name", kOperatorName}},
+                json::array{json::object{{"op", "test"}, {"path", place}, {"value", *same.in1}},
+                            json::object{{"op", "remove"}, {"path", place}}});
+    json::value file = kustomization_file({"rbac-mpi.yaml"});
+    file.get_object()["apiVersion"] = "kustomize.config.k8s.io/v1alpha1";
+    file.get_object()["kind"] = "Component";
+    file.get_object()["patches"] = patches.take();
+    files[folder + "/kustomization.yaml"] = file_of({file});
+}
+
 }  // namespace
 
 Files kustomization(const Installation& installation) {
@@ -129,6 +166,8 @@ Files kustomization(const Installation& installation) {
     for (const Part& part : parts_of(installation)) add(part.name, part.objects);
     files["base/kustomization.yaml"] = file_of({kustomization_file(std::move(resources))});
     add_overlay(installation, files);
+    add_mpi_component(installation, false, files);
+    add_mpi_component(installation, true, files);
     return files;
 }
 

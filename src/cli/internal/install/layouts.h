@@ -24,7 +24,8 @@ Files definition_files();
 Files helm_chart(const Installation& installation, std::string_view version);
 
 /// base/: this installation, for all namespaces. overlays/namespaced/: the same for jobs of the
-/// operator's own namespace only.
+/// operator's own namespace only. components/mpi/ and components/mpi-namespaced/ add MPIJobs to
+/// either.
 Files kustomization(const Installation& installation);
 
 }  // namespace muster::cli

@@ -21,6 +21,7 @@ struct Permission {
     std::vector<std::string> resources;
     std::vector<std::string> verbs;
     std::vector<std::string> names = {};  ///< of objects; empty: any
+    bool mpi = false;                     ///< for MPIJobs alone
     std::string_view why;                 ///< valid as long as the program runs
 };
 
@@ -28,7 +29,7 @@ struct Permission {
 /// same as a table.
 std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* const> kinds);
 
-/// The rules of a role for those of one reach.
-json::array role_rules(std::span<const Permission> permissions, Reach reach);
+/// The rules of a role for those of one reach, of MPIJobs alone or of all jobs.
+json::array role_rules(std::span<const Permission> permissions, Reach reach, bool mpi = false);
 
 }  // namespace muster::cli

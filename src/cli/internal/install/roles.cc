@@ -106,6 +106,13 @@ Part operator_access(const Installation& installation) {
     return part;
 }
 
+Part mpi_access(const Installation& installation) {
+    Part part{.name = "rbac-mpi", .objects = {}};
+    grant(part.objects, installation, fmt::format("{}-mpi", kOperatorName), installation.watched,
+          role_rules(operator_permissions(jobs::all_kinds()), Reach::kJobs, true));
+    return part;
+}
+
 Part user_roles() {
     Part part{.name = "user-roles", .objects = {}};
     json::object admin = metadata("kubeflow-training-admin", "");

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
+#include <set>
 
 #include "cli/internal/install/installation.h"
+#include "jobs/kind.h"
 
 namespace muster::cli {
 
@@ -31,8 +33,17 @@ json::object probe(std::string_view path, std::int64_t delay, std::int64_t perio
             {"timeoutSeconds", 3}};
 }
 
+/// The flag by which it leaves MPIJobs alone.
+std::string all_but_mpi() {
+    std::set<std::string> kinds;
+    for (const jobs::JobKind* kind : jobs::all_kinds())
+        if (kind->resource.kind != "MPIJob") kinds.insert(kind->resource.kind);
+    return fmt::format("--enable-scheme={}", fmt::join(kinds, ","));
+}
+
 json::object container(const Installation& installation) {
     json::array arguments{"operator", "--leader-elect", "--log-format=json"};
+    if (!installation.mpi) arguments.push_back(json::string(all_but_mpi()));
     if (!installation.watched.empty())
         arguments.push_back(json::string("--namespace=" + installation.watched));
     return {
@@ -116,6 +127,23 @@ json::value metrics_service(const Installation& installation) {
 }
 
 }  // namespace
+
+/// Scrapes and probes; nothing else has a reason to connect to it. What it connects to is not
+/// limited: a policy can't name the API server in a way that every cluster understands.
+Part network_policy(const Installation& installation) {
+    json::array ports;
+    for (const std::int64_t port : {kMetricsPort, kHealthPort})
+        ports.push_back(json::object{{"port", port}, {"protocol", "TCP"}});
+    return {.name = "network-policy",
+            .objects = {json::object{
+                {"apiVersion", "networking.k8s.io/v1"},
+                {"kind", "NetworkPolicy"},
+                {"metadata", metadata(installation)},
+                {"spec",
+                 {{"podSelector", selector()},
+                  {"policyTypes", json::array{"Ingress"}},
+                  {"ingress", json::array{json::object{{"ports", std::move(ports)}}}}}}}}};
+}
 
 Part workload(const Installation& installation) {
     return {

@@ -20,6 +20,8 @@ policies by which the cluster rejects invalid jobs when they are created. Nothin
 
 Usage: muster manifests [FLAGS] | kubectl apply -f -
 
+      --mpi                  run MPIJobs, too; for them the operator may read and write all Secrets and ConfigMaps, make
+                             roles, and run commands in pods, wherever it runs jobs (default: it leaves them alone)
   -n, --namespace NS         run the jobs of this namespace only, with roles there (default: of all)
       --install-namespace NS where the operator is (default: kubeflow)
       --image IMAGE          of the operator (default: muster/operator:VERSION)
@@ -35,6 +37,7 @@ What each permission is for: docs/cluster.md.
 
 Examples:
   muster manifests --image registry.example/muster:1 | kubectl apply -f -
+  muster manifests --mpi --image registry.example/muster:1 | kubectl apply -f -
   muster manifests --namespace team-a --install-namespace team-a | kubectl apply -f -
   muster manifests --crds-only | kubectl apply -f -
 
@@ -99,6 +102,9 @@ std::optional<std::string> check_layout(const ManifestsOptions& options) {
     if (!is_stream && !options.installation.watched.empty())
         return "--namespace has no layout: a chart takes it as the value watchNamespace, and the "
                "kustomization has overlays/namespaced";
+    if (!is_stream && options.installation.mpi)
+        return "--mpi has no layout: a chart takes it as the value mpi, and the kustomization has "
+               "components/mpi";
     return std::nullopt;
 }
 
@@ -112,6 +118,7 @@ class ManifestsVerb final : public VerbOf<ManifestsOptions> {
         flags.value("--image", image_);
         flags.value("--replicas", replicas_);
         flags.flag("--crds-only", options_.crds_only);
+        flags.flag("--mpi", options_.installation.mpi);
         flags.flag("--without-admission-policy", without_admission_policy_);
         flags.value("--layout", layout_);
         flags.value("--output-dir", options_.output_dir);
