@@ -19,7 +19,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kApplyHelp =
     R"(Makes objects be as a manifest says, field by field (server-side apply).
 
 Usage: muster apply -f FILE... [FLAGS]             FILE may be - for standard input
@@ -50,7 +50,7 @@ struct ApplyOptions {
     bool strict = false;
 };
 
-constexpr const char* kVerb = "apply";
+constexpr const char* kApplyVerb = "apply";
 /// The manager of the fields that this verb sets.
 constexpr const char* kManager = "muster";
 constexpr int kRefused = 2;
@@ -151,7 +151,7 @@ Task<Result<int>> apply_all(Connection& connection, const ApplyOptions& options,
         // Any other object would fail in the same way.
         if (done.error().code() == Code::kUnavailable || done.error().code() == Code::kUnauthorized)
             co_return std::move(done.error());
-        tell_error(kVerb, done.error());
+        tell_error(kApplyVerb, done.error());
         status = 1;
     }
     co_return status;
@@ -168,14 +168,14 @@ int apply(const ApplyOptions& options) {
         fmt::print(stderr, "muster apply: the files hold no object\n");
         return kRefused;
     }
-    return on_server(kVerb, options.server, [&](Connection& connection) {
+    return on_server(kApplyVerb, options.server, [&](Connection& connection) {
         return apply_all(connection, options, manifest.documents);
     });
 }
 
 class ApplyVerb final : public VerbOf<ApplyOptions> {
   public:
-    ApplyVerb() : VerbOf("apply", kHelp) {}
+    ApplyVerb() : VerbOf("apply", kApplyHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

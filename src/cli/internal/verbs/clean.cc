@@ -11,7 +11,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kCleanHelp =
     R"(Removes what killed runs left behind: state directories below TMPDIR, and cgroups.
 
 Usage: muster clean
@@ -39,7 +39,7 @@ int clean() {
 
 class CleanVerb final : public Verb {
   public:
-    CleanVerb() : Verb("clean", kHelp) {}
+    CleanVerb() : Verb("clean", kCleanHelp) {}
 
     int run() override { return clean(); }
 };

@@ -18,7 +18,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kCompletionHelp =
     R"(Prints a script with which a shell completes verbs, flags, kinds, names, namespaces and contexts.
 
 Usage: muster completion bash|zsh|fish
@@ -115,7 +115,7 @@ int complete(const CompleteOptions& options) {
 
 class CompletionVerb final : public VerbOf<CompletionOptions> {
   public:
-    CompletionVerb() : VerbOf("completion", kHelp) {}
+    CompletionVerb() : VerbOf("completion", kCompletionHelp) {}
 
     void declare(Flags& flags) override { flags.value("shell", options_.shell); }
     std::optional<std::string> finish(const Flags&) override {

@@ -14,7 +14,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kConvertHelp =
     R"(Converts the jobs of a manifest to another version of their kind, and prints them on standard output.
 
 Usage: muster convert FILE... [FLAGS]        FILE may be - for standard input
@@ -74,7 +74,7 @@ int convert(const ConvertOptions& options) {
 
 class ConvertVerb final : public VerbOf<ConvertOptions> {
   public:
-    ConvertVerb() : VerbOf("convert", kHelp) {}
+    ConvertVerb() : VerbOf("convert", kConvertHelp) {}
 
     void declare(Flags& flags) override {
         files_.declare(flags, options_.files);

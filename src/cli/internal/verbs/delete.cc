@@ -21,7 +21,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kDeleteHelp =
     R"(Deletes objects, and waits until they are gone.
 
 Usage: muster delete KIND[,KIND...] NAME...        [FLAGS]
@@ -54,7 +54,7 @@ Examples:
   muster delete pods -l app=digits --grace-period 5
 )";
 
-constexpr const char* kVerb = "delete";
+constexpr const char* kDeleteVerb = "delete";
 
 kube::DeleteOptions delete_options(const DeleteOptions& options) {
     kube::DeleteOptions made;
@@ -151,10 +151,11 @@ Task<Result<int>> wait_for(Connection& connection, const DeleteOptions& options,
     for (const Waited& one : waited) {
         CO_TRY(const std::string uid, co_await uid_now(connection, one.doomed));
         if (uid == one.uid)
-            tell_error(kVerb, Error(Code::kTimeout,
-                                    fmt::format("{} is still there after --timeout: it waits for "
-                                                "its grace period or a finalizer",
-                                                one.doomed.shown)));
+            tell_error(
+                kDeleteVerb,
+                Error(Code::kTimeout, fmt::format("{} is still there after --timeout: it waits for "
+                                                  "its grace period or a finalizer",
+                                                  one.doomed.shown)));
     }
     co_return 1;
 }
@@ -180,7 +181,7 @@ Task<Result<int>> remove_objects(Connection& connection, const DeleteOptions& op
             co_return std::move(removed.error());
         if (!removed) {
             failed = true;
-            tell_error(kVerb, removed.error());
+            tell_error(kDeleteVerb, removed.error());
             continue;
         }
         print(fmt::format("{} {}deleted\n", one.shown, options.force ? "force " : ""));
@@ -194,7 +195,7 @@ Task<Result<int>> remove_objects(Connection& connection, const DeleteOptions& op
 }
 
 int delete_objects(const DeleteOptions& options) {
-    return on_server(kVerb, options.server,
+    return on_server(kDeleteVerb, options.server,
                      [&](Connection& connection) { return remove_objects(connection, options); });
 }
 
@@ -220,7 +221,7 @@ std::optional<std::string> check_grace(const DeleteOptions& options) {
 
 class DeleteVerb final : public VerbOf<DeleteOptions> {
   public:
-    DeleteVerb() : VerbOf("delete", kHelp) {}
+    DeleteVerb() : VerbOf("delete", kDeleteHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

@@ -16,7 +16,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kDescribeHelp =
     R"(Describes objects, and what happened to them.
 
 Usage: muster describe KIND[,KIND...] [NAME...] [FLAGS]
@@ -42,7 +42,7 @@ struct DescribeOptions {
     ObjectOptions objects;
 };
 
-constexpr const char* kVerb = "describe";
+constexpr const char* kDescribeVerb = "describe";
 constexpr std::string_view kJobGroup = "kubeflow.org";
 
 Task<Result<std::vector<kube::ObjectPtr>>> pods_of_job(Connection& connection,
@@ -86,7 +86,7 @@ Task<Result<int>> describe_objects(Connection& connection, const DescribeOptions
         Result<kube::ListResult> list = co_await fetch_objects(connection, query);
         if (!list && list.error().code() != Code::kNotFound) co_return std::move(list.error());
         if (!list) {
-            tell_error(kVerb, list.error());
+            tell_error(kDescribeVerb, list.error());
             failed = true;
             continue;
         }
@@ -102,13 +102,13 @@ Task<Result<int>> describe_objects(Connection& connection, const DescribeOptions
 }
 
 int describe(const DescribeOptions& options) {
-    return on_server(kVerb, options.server,
+    return on_server(kDescribeVerb, options.server,
                      [&](Connection& connection) { return describe_objects(connection, options); });
 }
 
 class DescribeVerb final : public VerbOf<DescribeOptions> {
   public:
-    DescribeVerb() : VerbOf("describe", kHelp) {}
+    DescribeVerb() : VerbOf("describe", kDescribeHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

@@ -18,7 +18,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kDownHelp =
     R"(Stops 'muster up' and ends its pods, even if it was killed before. Its state is kept: the next
 'muster up' has its jobs and pods again.
 
@@ -94,7 +94,7 @@ int down(const DownOptions& options) {
 
 class DownVerb final : public VerbOf<DownOptions> {
   public:
-    DownVerb() : VerbOf("down", kHelp) {}
+    DownVerb() : VerbOf("down", kDownHelp) {}
 
     void declare(Flags& flags) override {
         declare_state_flag(flags, options_.state_dir);

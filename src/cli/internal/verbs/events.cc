@@ -15,7 +15,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kEventsHelp =
     R"(Shows events, oldest first.
 
 Usage: muster events [NAME | KIND/NAME] [FLAGS]    a name alone is that of a job, else of a pod
@@ -102,7 +102,7 @@ int events(const EventsOptions& options) {
 
 class EventsVerb final : public VerbOf<EventsOptions> {
   public:
-    EventsVerb() : VerbOf("events", kHelp) {}
+    EventsVerb() : VerbOf("events", kEventsHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

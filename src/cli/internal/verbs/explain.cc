@@ -16,7 +16,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kExplainHelp =
     R"(Explains what a manifest leads to, or what a field means.
 
 Usage: muster explain FILE... [FLAGS]        FILE may be - for standard input
@@ -155,7 +155,7 @@ bool is_field_path(std::string_view word) {
 
 class ExplainVerb final : public VerbOf<ExplainOptions> {
   public:
-    ExplainVerb() : VerbOf("explain", kHelp) {}
+    ExplainVerb() : VerbOf("explain", kExplainHelp) {}
 
     void declare(Flags& flags) override {
         flags.words("words", words_);

@@ -17,7 +17,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kGetHelp =
     R"(Shows objects of 'muster up', or of any Kubernetes API that a kubeconfig names.
 
 Usage: muster get KIND[,KIND...] [NAME...] [FLAGS]
@@ -55,7 +55,7 @@ Examples:
   muster get pods -l training.kubeflow.org/job-name=digits -w
 )";
 
-constexpr const char* kVerb = "get";
+constexpr const char* kGetVerb = "get";
 
 bool is_table(ObjectFormat format) {
     return format == ObjectFormat::kTable || format == ObjectFormat::kWide;
@@ -78,7 +78,7 @@ TableStyle style_of(const GetOptions& options, const ApiResource& resource, bool
 /// Reports a failure after which the other objects can still be shown.
 bool tell_failure(const GetOptions& options, const Error& error) {
     if (options.ignore_not_found && error.code() == Code::kNotFound) return false;
-    tell_error(kVerb, error);
+    tell_error(kGetVerb, error);
     return true;
 }
 
@@ -223,7 +223,7 @@ Task<Result<int>> get_objects(Connection& connection, const GetOptions& options)
 }
 
 int get(const GetOptions& options) {
-    return on_server(kVerb, options.server,
+    return on_server(kGetVerb, options.server,
                      [&](Connection& connection) { return get_objects(connection, options); });
 }
 
@@ -251,7 +251,7 @@ std::optional<std::string> read_format(const std::string& output, GetOptions& op
 
 class GetVerb final : public VerbOf<GetOptions> {
   public:
-    GetVerb() : VerbOf("get", kHelp) {}
+    GetVerb() : VerbOf("get", kGetHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

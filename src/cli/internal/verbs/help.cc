@@ -10,7 +10,7 @@ namespace muster::cli {
 namespace {
 
 /// Also for `muster --help`.
-constexpr std::string_view kHelp =
+constexpr std::string_view kHelpHelp =
     R"(muster runs distributed training jobs: ordinary Kubeflow manifests, on this machine, with no cluster.
 
 Usage: muster VERB [FLAGS]
@@ -60,7 +60,7 @@ Examples:
 
 class HelpVerb final : public VerbOf<HelpOptions> {
   public:
-    HelpVerb() : VerbOf("help", kHelp) {}
+    HelpVerb() : VerbOf("help", kHelpHelp) {}
 
     void declare(Flags& flags) override { flags.value("verb", options_.verb); }
     int run() override {

@@ -13,7 +13,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kKubeconfigHelp =
     R"(Prints the kubeconfig that 'muster up' wrote.
 
 Usage: muster kubeconfig [FLAGS]
@@ -45,7 +45,7 @@ int kubeconfig(const KubeconfigOptions& options) {
 
 class KubeconfigVerb final : public VerbOf<KubeconfigOptions> {
   public:
-    KubeconfigVerb() : VerbOf("kubeconfig", kHelp) {}
+    KubeconfigVerb() : VerbOf("kubeconfig", kKubeconfigHelp) {}
 
     void declare(Flags& flags) override { declare_state_flag(flags, options_.state_dir); }
     int run() override { return kubeconfig(options_); }

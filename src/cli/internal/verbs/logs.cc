@@ -20,7 +20,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kLogsHelp =
     R"(Shows the logs of a job: those of all its replicas merged, in order of time.
 
 Usage: muster logs JOB | KIND/JOB | pod/NAME [FLAGS]
@@ -51,7 +51,7 @@ Examples:
   muster logs digits --rank 0 --previous
 )";
 
-constexpr const char* kVerb = "logs";
+constexpr const char* kLogsVerb = "logs";
 
 /// The job or pod whose logs are requested.
 struct Subject {
@@ -225,7 +225,7 @@ struct Following {
         };
         auto followed = co_await follow_object(connection, type, connection.default_namespace(),
                                                subject.name, ended);
-        if (!followed) tell_error(kVerb, followed.error());
+        if (!followed) tell_error(kLogsVerb, followed.error());
         // What the watch of the pods may not have shown yet.
         auto last = co_await list_pods(connection, subject);
         if (last)
@@ -282,7 +282,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
         session->no_more();
     }
     CO_TRY(const int status, co_await session->run());
-    for (const Error& failure : session->failures()) tell_error(kVerb, failure);
+    for (const Error& failure : session->failures()) tell_error(kLogsVerb, failure);
     if (status != 0 || session->anything_came()) co_return status;
     co_return co_await explain_silence(connection, subject, choice_of(options), std::move(pods),
                                        session->opened() > 0);
@@ -293,14 +293,14 @@ int logs(const LogsOptions& options) {
         console_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty());
     shown.raw = options.raw;
     Console console(shown);
-    return on_server(kVerb, options.server, [&](Connection& connection) {
+    return on_server(kLogsVerb, options.server, [&](Connection& connection) {
         return show_logs(connection, options, console);
     });
 }
 
 class LogsVerb final : public VerbOf<LogsOptions> {
   public:
-    LogsVerb() : VerbOf("logs", kHelp) {}
+    LogsVerb() : VerbOf("logs", kLogsHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

@@ -14,7 +14,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kManifestsHelp =
     R"(Prints the manifests that install the operator on a cluster: job definitions, roles, the operator itself, and
 policies by which the cluster rejects invalid jobs when they are created. Nothing is sent.
 
@@ -110,7 +110,7 @@ std::optional<std::string> check_layout(const ManifestsOptions& options) {
 
 class ManifestsVerb final : public VerbOf<ManifestsOptions> {
   public:
-    ManifestsVerb() : VerbOf("manifests", kHelp) {}
+    ManifestsVerb() : VerbOf("manifests", kManifestsHelp) {}
 
     void declare(Flags& flags) override {
         flags.value("--namespace,-n", options_.installation.watched);

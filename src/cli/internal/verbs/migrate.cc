@@ -17,7 +17,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kMigrateHelp =
     R"(Reads the jobs of a cluster and says which of them would behave differently if this operator replaced
 Kubeflow's training-operator or mpi-operator. Nothing is changed.
 
@@ -138,7 +138,7 @@ int migrate(const MigrateOptions& options) {
 
 class MigrateVerb final : public VerbOf<MigrateOptions> {
   public:
-    MigrateVerb() : VerbOf("migrate", kHelp) {}
+    MigrateVerb() : VerbOf("migrate", kMigrateHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

@@ -18,9 +18,9 @@ namespace muster::cli {
 
 namespace {
 
-constexpr const char* kVerb = "operator";
+constexpr const char* kOperatorVerb = "operator";
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kOperatorHelp =
     R"(Runs the operator of all job kinds on a cluster, in place of Kubeflow's training-operator and
 mpi-operator. 'muster manifests | kubectl apply -f -' installs it there; started by hand it works with the
 cluster of a kubeconfig.
@@ -242,16 +242,16 @@ Command with_config(const OperatorOptions& options) {
     if (!text)
         return Print{.exit_code = 1,
                      .out = {},
-                     .err = fmt::format("muster {}: {}: {}\n", kVerb, options.config,
+                     .err = fmt::format("muster {}: {}: {}\n", kOperatorVerb, options.config,
                                         text.error().message())};
     const std::vector<KnownVerb> verbs = known_verbs();
-    Result<std::vector<std::string>> flags =
-        flags_of_config(options.config, *text, *std::ranges::find(verbs, kVerb, &KnownVerb::name));
+    Result<std::vector<std::string>> flags = flags_of_config(
+        options.config, *text, *std::ranges::find(verbs, kOperatorVerb, &KnownVerb::name));
     if (!flags)
         return Print{.exit_code = 2,
                      .out = {},
-                     .err = fmt::format("muster {}: {}\n", kVerb, flags.error().message())};
-    std::vector<std::string> words{kVerb};
+                     .err = fmt::format("muster {}: {}\n", kOperatorVerb, flags.error().message())};
+    std::vector<std::string> words{kOperatorVerb};
     words.insert(words.end(), flags->begin(), flags->end());
     words.insert(words.end(), options.words.begin(), options.words.end());
     return parse_command_line(words);
@@ -268,7 +268,7 @@ int operate(const OperatorOptions& options) {
 
 class OperatorVerb final : public VerbOf<OperatorOptions> {
   public:
-    OperatorVerb() : VerbOf(kVerb, kHelp) {}
+    OperatorVerb() : VerbOf(kOperatorVerb, kOperatorHelp) {}
 
     /// Its own flags, and those of training-operator v1 and mpi-operator under their names.
     void declare(Flags& flags) override {

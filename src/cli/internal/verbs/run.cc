@@ -27,7 +27,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kRunHelp =
     R"(Runs the jobs of a manifest on this machine, or on a cluster, and exits as they do.
 
 Usage: muster run FILE... [FLAGS]        FILE may be - for standard input
@@ -227,7 +227,7 @@ std::optional<std::string> refuse_on_cluster(const Flags& flags, const RunOption
 
 class RunVerb final : public VerbOf<RunOptions> {
   public:
-    RunVerb() : VerbOf("run", kHelp) {}
+    RunVerb() : VerbOf("run", kRunHelp) {}
 
     void declare(Flags& flags) override {
         manifest_.declare(flags, options_.manifest);

@@ -16,7 +16,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kSimulateHelp =
     R"(Plays jobs on simulated nodes in virtual time: shows in a moment what the operator would do.
 
 Usage: muster simulate FILE... [FLAGS]   FILE may be - for standard input
@@ -252,7 +252,7 @@ constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
 
 class SimulateVerb final : public VerbOf<SimulateOptions> {
   public:
-    SimulateVerb() : VerbOf("simulate", kHelp) {}
+    SimulateVerb() : VerbOf("simulate", kSimulateHelp) {}
 
     void declare(Flags& flags) override {
         files_.declare(flags, options_.files);

@@ -13,7 +13,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kStatusHelp =
     R"(Shows whether 'muster up' is running, and where.
 
 Usage: muster status [FLAGS]
@@ -63,7 +63,7 @@ int status(const StatusOptions& options) {
 
 class StatusVerb final : public VerbOf<StatusOptions> {
   public:
-    StatusVerb() : VerbOf("status", kHelp) {}
+    StatusVerb() : VerbOf("status", kStatusHelp) {}
 
     void declare(Flags& flags) override { declare_state_flag(flags, options_.state_dir); }
     int run() override { return status(options_); }

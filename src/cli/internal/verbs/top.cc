@@ -12,7 +12,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kTopHelp =
     R"(Shows the CPU and memory that pods or nodes use, the largest users first.
 
 Usage: muster top pods|nodes [NAME...] [FLAGS]
@@ -83,7 +83,7 @@ int top(const TopOptions& options) {
 
 class TopVerb final : public VerbOf<TopOptions> {
   public:
-    TopVerb() : VerbOf("top", kHelp) {}
+    TopVerb() : VerbOf("top", kTopHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);

@@ -32,7 +32,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kUpHelp =
     R"(Serves the Kubernetes API of this machine: kubectl, the Python client, the Kubeflow SDKs and other
 controllers work against it as against a cluster, and what they create runs here.
 
@@ -301,7 +301,7 @@ constexpr std::uint64_t kMiB = 1024 * 1024;
 
 class UpVerb final : public VerbOf<UpOptions> {
   public:
-    UpVerb() : VerbOf("up", kHelp) {}
+    UpVerb() : VerbOf("up", kUpHelp) {}
 
     void declare(Flags& flags) override {
         declare_state_flag(flags, options_.state_dir);

@@ -11,7 +11,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kValidateHelp =
     R"(Checks manifests and starts nothing.
 
 Usage: muster validate FILE... [FLAGS]   FILE may be - for standard input
@@ -70,7 +70,7 @@ int validate(const ValidateOptions& options) {
 
 class ValidateVerb final : public VerbOf<ValidateOptions> {
   public:
-    ValidateVerb() : VerbOf("validate", kHelp) {}
+    ValidateVerb() : VerbOf("validate", kValidateHelp) {}
 
     void declare(Flags& flags) override {
         manifest_.declare(flags, options_.manifest);

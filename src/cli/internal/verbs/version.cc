@@ -6,7 +6,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kVersionHelp =
     R"(Prints the version.
 
 Usage: muster version
@@ -19,7 +19,7 @@ int version() {
 
 class VersionVerb final : public Verb {
   public:
-    VersionVerb() : Verb("version", kHelp) {}
+    VersionVerb() : Verb("version", kVersionHelp) {}
 
     int run() override { return version(); }
 };

@@ -18,7 +18,7 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kWaitHelp =
     R"(Waits until objects are in a condition, or gone.
 
 Usage: muster wait KIND/NAME... --for WHAT [FLAGS]
@@ -49,7 +49,7 @@ struct WaitOptions {
     std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
 
-constexpr const char* kVerb = "wait";
+constexpr const char* kWaitVerb = "wait";
 
 /// What was seen of one object so far.
 struct Progress {
@@ -119,7 +119,7 @@ Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
                               : fmt::format("not within --timeout {}s",
                                             std::chrono::duration<double>(options.timeout).count()),
                           once || progress.now.empty() ? "" : ": ", progress.now);
-    tell_error(kVerb, Error(Code::kTimeout, fmt::format("{}: {}", awaited.shown, why)));
+    tell_error(kWaitVerb, Error(Code::kTimeout, fmt::format("{}: {}", awaited.shown, why)));
     co_return false;
 }
 
@@ -141,17 +141,17 @@ Task<Result<int>> wait_for_all(Connection& connection, const WaitOptions& option
 int wait(const WaitOptions& options) {
     const Result<WaitCondition> wanted = WaitCondition::parse(options.condition);
     if (!wanted) {
-        tell_error(kVerb, wanted.error());
+        tell_error(kWaitVerb, wanted.error());
         return 2;
     }
-    return on_server(kVerb, options.server, [&](Connection& connection) {
+    return on_server(kWaitVerb, options.server, [&](Connection& connection) {
         return wait_for_all(connection, options, *wanted);
     });
 }
 
 class WaitVerb final : public VerbOf<WaitOptions> {
   public:
-    WaitVerb() : VerbOf("wait", kHelp) {}
+    WaitVerb() : VerbOf("wait", kWaitHelp) {}
 
     void declare(Flags& flags) override {
         declare_server_flags(flags, options_.server);
