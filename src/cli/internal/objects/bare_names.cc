@@ -8,14 +8,14 @@ namespace muster::cli {
 
 namespace {
 
-constexpr std::string_view kJobGroup = "kubeflow.org";
+constexpr std::string_view kGroupOfJobs = "kubeflow.org";
 
 }  // namespace
 
 Result<std::vector<const ApiResource*>> kinds_of_bare_names(const ResourceCatalog& catalog) {
     std::vector<const ApiResource*> kinds;
     for (const ApiResource& resource : catalog.all())
-        if (resource.type.group == kJobGroup && resource.can("get")) kinds.push_back(&resource);
+        if (resource.type.group == kGroupOfJobs && resource.can("get")) kinds.push_back(&resource);
     TRY(const auto pods, catalog.find("pods"));
     kinds.push_back(pods.front());
     return kinds;
