@@ -1,6 +1,7 @@
 """What workers write and read: nothing is lost on the way to a slow reader, and rank 0 has our input."""
 
 import os
+import select
 import subprocess
 
 import pytest
@@ -63,6 +64,7 @@ def test_a_progress_bar_moves(job):
     """)
     run = begin(job, "--standalone", "--tee", 3, "--log-dir", job.place / "logs", script)
     bar = b"[default0]: 10%\r"
+    assert select.select([run.stdout], [], [], LIMIT_S)[0], errors(job)
     assert run.stdout.read(len(bar)) == bar
     (job.place / "seen").touch()
     assert run.stdout.read() == b"[default0]:100%\n"
