@@ -43,7 +43,7 @@ struct DescribeOptions {
 };
 
 constexpr const char* kDescribeVerb = "describe";
-constexpr std::string_view kJobGroup = "kubeflow.org";
+constexpr std::string_view kDescribedGroup = "kubeflow.org";
 
 Task<Result<std::vector<kube::ObjectPtr>>> pods_of_job(Connection& connection,
                                                        kube::ObjectPtr job) {
@@ -59,7 +59,7 @@ Task<Result<std::string>> description_of(Connection& connection, const ApiResour
                                          kube::ObjectPtr object) {
     const json::object& root = object->get_object();
     std::vector<kube::ObjectPtr> pods;
-    if (resource.type.group == kJobGroup) {
+    if (resource.type.group == kDescribedGroup) {
         CO_TRY(pods, co_await pods_of_job(connection, object));
     }
     kube::ListOptions where;

@@ -24,7 +24,7 @@ constexpr std::chrono::minutes kKeptUp{10};
 
 /// The end of a pause that began then; nothing if it has passed, and after a time that is so far
 /// ahead that the clock must have been set back: it is unknown how long it has been.
-std::optional<WallTime> end_of_pause(WallTime began, std::chrono::seconds pause, WallTime now) {
+std::optional<WallTime> end_of_one_pause(WallTime began, std::chrono::seconds pause, WallTime now) {
     const bool unknown = began > now + kLongestPause;
     if (pause.count() == 0 || unknown || now >= began + pause) return std::nullopt;
     return began + pause;
@@ -69,7 +69,7 @@ std::chrono::seconds pause_before_restart(std::int32_t in_a_row) {
 std::optional<WallTime> end_of_pause(const jobs::JobStatus& status, WallTime now) {
     const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
     if (!last) return std::nullopt;
-    return end_of_pause(*last, pause_before_restart(status.restarts_in_a_row.value_or(0)), now);
+    return end_of_one_pause(*last, pause_before_restart(status.restarts_in_a_row.value_or(0)), now);
 }
 
 Pause pause_after(const FormerObject& pod, WallTime now) {
@@ -77,7 +77,7 @@ Pause pause_after(const FormerObject& pod, WallTime now) {
     Pause pause;
     pause.in_a_row = end - pod.created >= kKeptUp ? 1 : pod.in_a_row + 1;
     pause.length = pause_before_restart(pause.in_a_row);
-    pause.end = end_of_pause(pod.ended_at.value_or(pod.created), pause.length, now);
+    pause.end = end_of_one_pause(pod.ended_at.value_or(pod.created), pause.length, now);
     return pause;
 }
 
