@@ -115,7 +115,6 @@ struct Node {
           agent(crowd.executor, crowd.clock, crowd.rng, workers,
                 {.token = std::string(kToken),
                  .incarnation = crowd.rng.uuid(),
-                 .address = "127.0.0.1",
                  .store_port = 29500,
                  .name = fmt::format("worker-{}", number)},
                 {.connect = [&crowd, number] { return connect(crowd, number); },
@@ -123,6 +122,7 @@ struct Node {
                      [](const job_protocol::World&, const job_protocol::Member&) {
                          return std::vector<launch::WorkerStart>(1, {.command = {"train"}});
                      },
+                 .place = [] { return agent::AgentPlace{.address = "127.0.0.1"}; },
                  .begin_store = [](const job_protocol::World&) {}}) {}
 
     NoWorkers workers;

@@ -81,7 +81,6 @@ Task<void> kill_and_wait(asio::any_io_executor executor, int port, std::string f
     WatchedWorkers workers(executor, clock, *local);
     agent::AgentOptions options{.token = std::string(kToken),
                                 .incarnation = rng.uuid(),
-                                .address = "127.0.0.1",
                                 .store_port = 29500,
                                 .name = "the node"};
     options.workers.local_size = 2;
@@ -92,6 +91,7 @@ Task<void> kill_and_wait(asio::any_io_executor executor, int port, std::string f
                                                         static_cast<std::uint16_t>(port));
                             },
                         .make_workers = sleepers,
+                        .place = [] { return agent::AgentPlace{.address = "127.0.0.1"}; },
                         .begin_store = [](const job_protocol::World&) {}});
     TaskGroup tasks(executor);
     tasks.spawn("agent", live(agent));

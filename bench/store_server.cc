@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
     asio::io_context context(1);
     RealClock clock;
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 0);
-    auto store = run::NodeStore::open(context.get_executor(), clock, port, {});
+    auto store =
+        run::NodeStore::open(context.get_executor(), clock, port, {}, run::StoreReach::kWorld);
     if (!store) {
         std::fprintf(stderr, "store_server: %s\n", store.error().message().c_str());
         return 1;

@@ -82,7 +82,8 @@ TEST(Scenario, EveryProblemIsTold) {
          "nodeFaults.death.evry: no such field; did you mean every?"},
         {R"({"except":"nothing"})",
          "except: must be of one-pod, order, final, exclusive, completion-time, restarts-fall, "
-         "restarts-most, restarts-least, groups, backoff-limit, deadline, ttl, ends, orphans, "
+         "restarts-most, restarts-least, groups, back-off, backoff-limit, deadline, ttl, ends, "
+         "orphans, "
          "quiet, one-leader, worlds, ranks, stores, healthy-stop, charges, verdict, agent-end, "
          "recovery, accepted, success, real-restarts, one-world, workers-end"},
     };

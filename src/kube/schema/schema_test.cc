@@ -35,11 +35,11 @@ TEST(FindUnknown, NamesTheNearestField) {
                                    "spec.restart_policy -> restartPolicy", "spec.zzzzzzzz -> "));
 }
 
-TEST(FindUnknown, ManyUnknownFieldsStayCheap) {
+TEST(FindUnknown, NamesAHundredOfManyFields) {
     json::object spec;
     for (int i = 0; i < 50'000; ++i) spec.emplace("unknown" + std::to_string(i), i);
     json::value pod = {{"spec", std::move(spec)}};
-    EXPECT_EQ(find_unknown(*core_schema("Pod"), pod).size(), 50'000u);
+    EXPECT_EQ(find_unknown(*core_schema("Pod"), pod).size(), 100u);
     prune(*core_schema("Pod"), pod);
     EXPECT_EQ(pod, J(R"({"spec":{}})"));
 }
