@@ -36,7 +36,6 @@ class Planner {
         claim();
         if (before_.finished()) {
             clean_up();
-            settle_active();
             delete_integrations();
             expire();
             return std::move(plan_);
@@ -130,23 +129,6 @@ class Planner {
                     if (!pod->ended()) erase(*pod);
             if (slot.service && !ended) erase(*slot.service);
         });
-    }
-
-    /// The pods of a job that failed go, or run on without it, after its last status.
-    void settle_active() {
-        bool fell = false;
-        for (const TypeFacts& type : facts_.types) {
-            const auto told = draft_.status.replica_statuses.find(facts_.name_of(type.type));
-            if (told == draft_.status.replica_statuses.end()) continue;
-            const Dependents::OfType* of_type = dependents_.of(type.type);
-            const std::int32_t active = of_type == nullptr ? 0 : of_type->totals.active;
-            if (active >= told->second.active.value_or(0)) continue;
-            told->second.active = active == 0 ? std::nullopt : std::optional(active);
-            fell = true;
-        }
-        if (!fell) return;
-        plan_.status = draft_.status;
-        plan_.only_counts = true;
     }
 
     void expire() {
