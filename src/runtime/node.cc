@@ -18,6 +18,7 @@
 #include "runtime/internal/scheduling/node_lease.h"
 #include "runtime/internal/scheduling/node_object.h"
 #include "runtime/internal/scheduling/scheduler.h"
+#include "runtime/kept_below_tmp.h"
 
 namespace muster::runtime {
 

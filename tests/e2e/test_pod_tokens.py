@@ -32,7 +32,7 @@ def as_reader(up):  # noqa: F811
 
 
 # No configuration is left but what the pod itself has.
-KUBECTL = "unset KUBECONFIG; HOME=/nonexistent kubectl"
+KUBECTL = "unset KUBECONFIG; HOME=/tmp/nonexistent kubectl"
 CURL = (f"curl -sS --cacert {DIRECTORY}/ca.crt -H \"Authorization: Bearer $(cat {DIRECTORY}/token)\" "
         "-o answer -w '%{http_code}\\n'")
 
@@ -51,7 +51,7 @@ def test_our_own_verbs_find_the_account_of_their_pod(up):  # noqa: F811
     as_reader(up)
     # Where it was built may be below /tmp, of which each pod has its own.
     with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
-        ours = f"unset KUBECONFIG; HOME=/nonexistent {shutil.copy(BINARY, directory)}"
+        ours = f"unset KUBECONFIG; HOME=/tmp/nonexistent {shutil.copy(BINARY, directory)}"
         said = run_pod(up, "p", f"{ours} get pods -o name; {ours} get secrets 2>&1; true", serviceAccountName="robot")
     assert said.splitlines()[0] == "pod/p"
     assert 'User "system:serviceaccount:default:robot" cannot list resource "secrets"' in said

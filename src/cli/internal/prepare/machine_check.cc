@@ -119,10 +119,12 @@ class ContainerCheck {
                 best = &mount;
         return best;
     }
-    /// A pod has its own empty /tmp and /dev/shm, except for the caller's directory.
+    /// A pod has its own empty /tmp and /dev/shm, except for the caller's directories.
     bool is_in_own_tmp(const std::string& path) const {
+        const auto covers = [&](const std::string& kept) { return is_below(path, kept); };
         return (is_below(path, "/tmp") || is_below(path, "/dev/shm")) &&
-               !is_below(path, around_.working_dir) && !is_mounted(path) &&
+               !is_below(path, around_.working_dir) &&
+               std::ranges::none_of(around_.kept_below_tmp, covers) && !is_mounted(path) &&
                substitute(path) == nullptr;
     }
 

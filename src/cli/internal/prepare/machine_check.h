@@ -15,6 +15,8 @@ struct Surroundings {
     std::string path;         ///< the caller's PATH
     /// --mount: a path of the image -> the directory that stands in for it. Absolute.
     std::vector<std::pair<std::string, std::string>> mounts;
+    /// What pods see of this machine's /tmp although they have their own (kept_below_tmp.h).
+    std::vector<std::string> kept_below_tmp = {};
 };
 
 struct MachineProblems {

@@ -157,6 +157,14 @@ TEST_F(MachineCheck, AnEnvironmentInTmpIsNotTheOneOfPods) {
     EXPECT_THAT(with_own_tmp, IsEmpty());
 }
 
+TEST_F(MachineCheck, WhatPodsSeeOfTmpIsTheirs) {
+    machine.files["/tmp/venv/bin/python3"] = FileKind::kProgram;
+    around.path = "/tmp/venv/bin:/usr/bin";
+    around.kept_below_tmp = {"/tmp/venv"};
+    command("[python3, -m, x]");
+    EXPECT_THAT(with_own_tmp, IsEmpty());
+}
+
 TEST_F(MachineCheck, WorkersThatGetOurRemoteShellNeedNoSshd) {
     EXPECT_THAT(check_mpi_job("/bin/muster"), IsEmpty());
     EXPECT_THAT(check_mpi_job(""), ElementsAre(HasSubstr("/usr/sbin/sshd does not exist")));

@@ -9,6 +9,7 @@
 #include "control_plane/cluster_domain.h"
 #include "manifest/fit.h"
 #include "manifest/read_files.h"
+#include "runtime/kept_below_tmp.h"
 #include "runtime/node.h"
 
 namespace muster::cli {
@@ -42,7 +43,10 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     if (!adjustments.workdir.empty())
         prepared.working_dir = adjustments.workdir =
             absolute(adjustments.workdir, caller.working_dir);
-    Surroundings around{prepared.working_dir, caller.variable("PATH"), {}};
+    Surroundings around{prepared.working_dir,
+                        caller.variable("PATH"),
+                        {},
+                        runtime::find_kept_below_tmp(caller.environment, prepared.working_dir)};
     for (const auto& [image, directory] : options.mounts) {
         std::string here = absolute(directory, caller.working_dir);
         if (!options.any_machine &&

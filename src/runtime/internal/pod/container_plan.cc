@@ -7,6 +7,7 @@
 #include "kube/values/json_access.h"
 #include "process/program_file.h"
 #include "runtime/internal/lifecycle/termination_message.h"
+#include "runtime/kept_below_tmp.h"
 
 namespace muster::runtime {
 
@@ -14,29 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_below(std::string_view path, std::string_view directory) {
-    return path.size() > directory.size() && path.starts_with(directory) &&
-           path[directory.size()] == '/';
-}
-
 std::string without_trailing_slash(std::string path) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     return path;
-}
-
-/// "/data" of "//data/" and of "/x/../data".
-std::string normal(const std::string& path) {
-    const std::string clean = fs::path(path).lexically_normal();
-    return without_trailing_slash(clean.starts_with("//") ? clean.substr(1) : clean);
-}
-
-void add_kept(std::vector<std::string>& kept, std::string path) {
-    path = normal(path);
-    if (!is_below(path, "/tmp")) return;
-    for (const std::string& have : kept)
-        if (path == have || is_below(path, have)) return;
-    std::erase_if(kept, [&](const std::string& have) { return is_below(have, path); });
-    kept.push_back(std::move(path));
 }
 
 pod_init::MountSpec bind(std::string source, std::string target, bool owned = false) {
@@ -48,8 +29,8 @@ pod_init::MountSpec bind(std::string source, std::string target, bool owned = fa
 }
 
 bool is_mounted_at(const std::vector<pod_init::MountSpec>& mounts, std::string_view target) {
-    return std::ranges::any_of(mounts,
-                               [&](const auto& mount) { return normal(mount.target) == target; });
+    return std::ranges::any_of(
+        mounts, [&](const auto& mount) { return normal_path(mount.target) == target; });
 }
 
 /// A mount that the API adds by itself: a pod without it is not refused.
@@ -132,11 +113,11 @@ Result<pod_init::ContainerStart> plan_container(const kube::Container& container
     if (own_tmp) {
         std::vector<std::string> kept = surroundings.kept_below_tmp;
         std::error_code error;
-        if (fs::is_directory(start.working_dir, error)) add_kept(kept, start.working_dir);
+        if (fs::is_directory(start.working_dir, error)) keep_below_tmp(kept, start.working_dir);
         add(bind(directories.tmp, "/tmp", true));
         for (const std::string& path : kept) add_of_machine(bind(path, path));
     }
-    std::ranges::sort(mounts, {}, [](const auto& mount) { return normal(mount.target); });
+    std::ranges::sort(mounts, {}, [](const auto& mount) { return normal_path(mount.target); });
     return start;
 }
 
@@ -144,28 +125,6 @@ std::string termination_log_of(const kube::Container& container) {
     const std::string& path = container.termination_message_path;
     if (path.empty()) return std::string(kTerminationLog);
     return without_trailing_slash(path.starts_with('/') ? path : "/" + path);
-}
-
-std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,
-                                             const fs::path& working_dir) {
-    std::vector<std::string> kept;
-    add_kept(kept, working_dir);
-    for (const std::string& entry : environment) {
-        if (entry.starts_with("HOME=")) add_kept(kept, entry.substr(5));
-        if (!entry.starts_with("PATH=")) continue;
-        std::string_view path = std::string_view(entry).substr(5);
-        while (!path.empty()) {
-            const std::size_t colon = path.find(':');
-            const fs::path directory(path.substr(0, colon));
-            // For `/tmp/venv/bin` the whole environment.
-            const fs::path parent = directory.parent_path();
-            add_kept(kept, is_below(parent.native(), "/tmp") ? parent : directory);
-            path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
-        }
-    }
-    std::error_code error;
-    std::erase_if(kept, [&](const std::string& path) { return !fs::is_directory(path, error); });
-    return kept;
 }
 
 std::optional<std::string> hidden_by_tmp(const pod_init::ContainerStart& start) {

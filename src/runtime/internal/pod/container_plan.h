@@ -52,10 +52,6 @@ Result<pod_init::ContainerStart> plan_container(const kube::Container& container
 /// Where the container writes its termination message.
 std::string termination_log_of(const kube::Container& container);
 
-/// The directories of `environment` (HOME, PATH) and `working_dir` that lie below /tmp.
-std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& environment,
-                                             const std::filesystem::path& working_dir);
-
 /// An argument that is the path of a file of this machine which the container does not see, because
 /// it is below /tmp, and the container has a /tmp of its own.
 std::optional<std::string> hidden_by_tmp(const pod_init::ContainerStart& start);
