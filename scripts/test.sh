@@ -98,7 +98,7 @@ test_all() (
     for suite in lint tools python e2e security conformance cluster; do run_suite "$suite"; done
     join_beside
     run_ctest unit-serial asan '' -L '^serial$'
-    suite_elastic
+    if suite_build elastic release muster muster_run; then elastic_released; fi
 )
 
 build_and_test_quietly() {
@@ -108,6 +108,7 @@ build_and_test_quietly() {
     run_ctest unit asan '' -LE '^serial$'
     suite_tsan
     suite_simulate
+    if suite_build elastic-asan asan muster_run; then elastic_under_sanitizers; fi
 }
 
 # build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.
@@ -352,20 +353,30 @@ suite_elastic() (
     trap stop_beside EXIT
     suite_build elastic release muster muster_run || return 0
     suite_build elastic asan muster_run || return 0
-    if ! has_job_modules /usr/bin/python3 && ! has_job_modules python3; then
-        skip elastic "no python3 with ${job_modules[*]}"
-        return
-    fi
     # Each of them mostly waits, for workers that start and end.
     beside elastic_under_sanitizers "$@"
-    run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" "$@"
+    elastic_released "$@"
     join_beside
 )
 
-elastic_under_sanitizers() {
+elastic_released() {
+    can_train elastic || return 0
+    # shellcheck disable=SC2046
+    run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" $(side_by_side "$@") "$@"
+}
+
+elastic_under_sanitizers() (
+    can_train elastic-asan || return 0
     sanitizer_environment
     export MUSTER_BIN=$root/build/asan/src/cli/muster
     run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
+)
+
+# can_train SUITE: whether there is a python3 with torch; without one the suite is skipped.
+can_train() {
+    if has_job_modules /usr/bin/python3 || has_job_modules python3; then return 0; fi
+    skip "$1" "no python3 with ${job_modules[*]}"
+    return 1
 }
 
 # side_by_side PYTEST_OPTION...: options that run the files of a suite in a process for each core. For suites that

@@ -189,6 +189,7 @@ def test_wrong_words_of_test_are_errors(tmp_path, words, says):
 # Every part of a whole run says when it begins and ends.
 WHOLE = RUNS + r"""mkdir -p $logs; build_ahead() { echo "build $1"; }; suite_build() { :; }
 run_ctest() { echo "$*"; }
+elastic_released() { echo elastic; }; elastic_under_sanitizers() { echo elastic-asan; }
 """
 
 
@@ -196,7 +197,7 @@ def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
     result = bash(WHOLE + "suite_cluster() { until grep -q simulate $logs/beside-*.log; do sleep 0.01; done; echo cluster; }; test_all", tmp_path)
     said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
     assert said == ["build release", "lint", "tools", "python", "e2e", "security", "conformance", "cluster",
-                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate",
+                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate", "elastic-asan",
                     "unit-serial asan  -L ^serial$", "elastic"], result
 
 
