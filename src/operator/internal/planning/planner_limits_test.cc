@@ -131,24 +131,6 @@ TEST(PlannerLimits, ARestartThatIsNotMadeIsNotTold) {
     }
 }
 
-TEST(PlannerLimits, PodsThatGoAfterTheEndAreNotActive) {
-    const jobs::Job job = make_job({.policy = "Never", .clean = "Running"});
-    jobs::JobStatus status = status_after(
-        job, make_dependents(
-                 {{.type = "Master"}, {.index = 0}, {.index = 1, .phase = PodPhase::kFailed}}));
-    ASSERT_TRUE(status.is("Failed"));
-    EXPECT_EQ(status.replica_statuses["Worker"].active, 1);
-    Dependents left = make_dependents(
-        {{.type = "Master", .deleting = true}, {.index = 1, .phase = PodPhase::kFailed}});
-    const Plan next = plan(job, status, left, kNow + 1s);
-    ASSERT_TRUE(next.status);
-    EXPECT_TRUE(next.only_counts);
-    EXPECT_EQ(next.status->replica_statuses.at("Worker").active, std::nullopt);
-    EXPECT_EQ(next.status->replica_statuses.at("Master").active, std::nullopt);
-    EXPECT_EQ(next.status->conditions, status.conditions);
-    EXPECT_FALSE(plan(job, *next.status, left, kNow + 2s).status) << "and that is all";
-}
-
 TEST(PlannerLimits, TheEndOfATtlIsWhenToLookAgain) {
     const jobs::Job job = make_job({.ttl_seconds = 10});
     Dependents dependents = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
