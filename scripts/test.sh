@@ -95,7 +95,7 @@ test_all() (
     build_ahead release headers benches muster muster_run muster_in_pods muster_store_server
     beside build_and_test_quietly
     local suite
-    for suite in lint tools python e2e security conformance cluster; do run_suite "$suite"; done
+    for suite in lint tools python e2e security conformance; do run_suite "$suite"; done
     join_beside
     run_ctest unit-serial asan '' -L '^serial$'
     if suite_build elastic release muster muster_run; then elastic_released; fi
@@ -108,6 +108,7 @@ build_and_test_quietly() {
     run_ctest unit asan '' -LE '^serial$'
     suite_tsan
     suite_simulate
+    suite_cluster
     if suite_build elastic-asan asan muster_run; then elastic_under_sanitizers; fi
 }
 
