@@ -67,11 +67,6 @@ TEST_F(HiddenByTmp, IsAFileThatIsThereAndThatNoMountShows) {
     }
 }
 
-TEST(KeptBelowTmp, IsNothingThatStepsOutOfIt) {
-    EXPECT_TRUE(find_kept_below_tmp({"HOME=/tmp/../etc", "PATH=/tmp/../usr/bin:/tmp/.."}, "/tmp/..")
-                    .empty());
-}
-
 TEST(StartFailure, ShowsTheBeginningOfALongPath) {
     const auto told = [](const std::string& path) {
         pod_init::ContainerStart start;
