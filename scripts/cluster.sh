@@ -49,8 +49,8 @@ suite_conformance() {
 }
 
 suite_cluster() (
+    beside=()
     trap stop_beside EXIT
-    beside=
     local reason client
     need_packages cluster
     need_etcd
@@ -65,7 +65,7 @@ suite_cluster() (
     if suite_build operator release muster; then beside operator_tests "$@"; fi
     local under=("$(our_python)" "$root/tests/cluster/cluster.py" run --)
     run_pytest cluster tests/conformance "$@"
-    if [[ -n $beside ]]; then join_beside; fi
+    join_beside
 )
 
 # What the operator may do and never did is known when the other tests have ended.

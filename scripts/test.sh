@@ -94,8 +94,9 @@ test_all() (
     trap stop_beside EXIT
     build_ahead release headers benches muster muster_run muster_in_pods muster_store_server
     beside build_and_test_quietly
+    beside test_as_clients
     local suite
-    for suite in lint tools python e2e security conformance; do run_suite "$suite"; done
+    for suite in lint tools python e2e security; do run_suite "$suite"; done
     join_beside
     run_ctest unit-serial asan '' -L '^serial$'
     if suite_build elastic release muster muster_run; then elastic_released; fi
@@ -108,8 +109,13 @@ build_and_test_quietly() {
     run_ctest unit asan '' -LE '^serial$'
     suite_tsan
     suite_simulate
-    suite_cluster
     if suite_build elastic-asan asan muster_run; then elastic_under_sanitizers; fi
+}
+
+# These wait for servers for the most part.
+test_as_clients() {
+    suite_conformance
+    suite_cluster
 }
 
 # build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.
@@ -119,23 +125,32 @@ build_ahead() {
 }
 
 # beside FUNCTION [ARGUMENT...]: it continues at a low priority, in a process group of its own, and what it says is shown when
-# it has ended. One at a time for each shell.
+# it has ended. A subshell that has some begins with `beside=()`: others are not its own.
+beside=()
 beside() {
-    beside_log=$logs/beside-${1//_/-}.log
+    local log=$logs/beside-${1//_/-}.log
     set -m
-    { renice -n 10 -p "$BASHPID" >/dev/null; "$@"; } >"$beside_log" 2>&1 </dev/null &
-    beside=$!
+    { renice -n 10 -p "$BASHPID" >/dev/null; "$@"; } >"$log" 2>&1 </dev/null &
+    beside+=("$! $log")
     set +m
 }
 
+# Waits for all of them.
 join_beside() {
-    step "wait for the rest" tail --pid="$beside" -s 0.1 -f "$beside_log" || true
-    wait "$beside" || true
-    beside=
-    grep -v ' still at work after ' "$beside_log" || true
+    local one pid log
+    for one in ${beside[@]+"${beside[@]}"}; do
+        read -r pid log <<<"$one"
+        step "wait for the rest" tail --pid="$pid" -s 0.1 -f "$log" || true
+        wait "$pid" || true
+        grep -v ' still at work after ' "$log" || true
+    done
+    beside=()
 }
 
-stop_beside() { [[ -z ${beside:-} ]] || kill -- "-$beside" 2>/dev/null || true; }
+stop_beside() {
+    local one
+    for one in ${beside[@]+"${beside[@]}"}; do kill -- "-${one%% *}" 2>/dev/null || true; done
+}
 
 # either A B: "A or B", as pytest -k wants it.
 either() {
@@ -351,6 +366,7 @@ suite_security() {
 elastic_sanitized=(test_one_node.py test_nodes.py)
 
 suite_elastic() (
+    beside=()
     trap stop_beside EXIT
     suite_build elastic release muster muster_run || return 0
     suite_build elastic asan muster_run || return 0

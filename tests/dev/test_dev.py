@@ -194,17 +194,17 @@ elastic_released() { echo elastic; }; elastic_under_sanitizers() { echo elastic-
 
 
 def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
-    result = bash(WHOLE + "suite_conformance() { until grep -q simulate $logs/beside-*.log; do sleep 0.01; done; echo conformance; }; test_all",
-                  tmp_path)
+    result = bash(WHOLE + "suite_security() { until grep -q cluster <(cat $logs/beside-*.log) && grep -q simulate <(cat $logs/beside-*.log); "
+                          "do sleep 0.01; done; echo security; }; test_all", tmp_path)
     said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
-    assert said == ["build release", "lint", "tools", "python", "e2e", "security", "conformance",
-                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate", "cluster", "elastic-asan",
+    assert said == ["build release", "lint", "tools", "python", "e2e", "security",
+                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate", "elastic-asan", "conformance", "cluster",
                     "unit-serial asan  -L ^serial$", "elastic"], result
 
 
 def test_a_whole_run_that_is_interrupted_leaves_nothing_behind(tmp_path):
     result = bash(WHOLE + """suite_simulate() { echo $BASHPID >$logs/playing; sleep 1000; }
-suite_conformance() { until [[ -s $logs/playing ]]; do sleep 0.01; done; exit 3; }; test_all || echo status $?
+suite_security() { until [[ -s $logs/playing ]]; do sleep 0.01; done; exit 3; }; test_all || echo status $?
 while kill -0 $(<$logs/playing) 2>/dev/null; do sleep 0.01; done; echo gone""", tmp_path)
     assert result.stdout.endswith("status 3\ngone\n"), result
 

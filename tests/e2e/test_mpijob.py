@@ -177,7 +177,9 @@ def test_ranks_are_reached_by_names_of_the_clusters_own_domain(up):
     said = up.kubectl("logs", "ring-launcher").stdout.splitlines()
     pods = ["ring-launcher", "ring-worker-0", "ring-worker-1"]
     assert said[:3] == [f"{pod}.ring.default.svc.corp.example slots=2" for pod in pods]
-    assert sorted(said[3:]) == sorted(pods * 2), state_of(up)
+    # Open MPI gives its remote shells process groups of their own, and warns where one has begun already.
+    ranks = [line for line in said[3:] if "Warning: setpgid(" not in line]
+    assert sorted(ranks) == sorted(pods * 2), state_of(up)
 
 
 @needs_kubectl
