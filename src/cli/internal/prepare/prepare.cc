@@ -29,6 +29,26 @@ std::string absolute(const std::string& path, const std::string& base) {
     return text;
 }
 
+/// What containers find here, with the mounts of the flags, which go into `prepared`, too.
+Surroundings find_surroundings(const ManifestOptions& options, const control_plane::Caller& caller,
+                               const control_plane::Machine& machine, Prepared& prepared) {
+    using enum control_plane::Machine::FileKind;
+    Surroundings around{prepared.working_dir,
+                        caller.variable("PATH"),
+                        {},
+                        runtime::find_kept_below_tmp(caller.environment, prepared.working_dir)};
+    for (const auto& [image, directory] : options.mounts) {
+        std::string here = absolute(directory, caller.working_dir);
+        const auto kind = machine.kind_of(here);
+        if (!options.any_machine && kind != kDirectory && kind != kFile && kind != kProgram)
+            prepared.problems.push_back(flag_problem(fmt::format("--mount {}={}", image, directory),
+                                                     fmt::format("{} does not exist", here)));
+        around.mounts.emplace_back(absolute(image, "/"), here);
+        prepared.mounts[absolute(image, "/")] = here;
+    }
+    return around;
+}
+
 }  // namespace
 
 Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
@@ -43,22 +63,7 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     if (!adjustments.workdir.empty())
         prepared.working_dir = adjustments.workdir =
             absolute(adjustments.workdir, caller.working_dir);
-    Surroundings around{prepared.working_dir,
-                        caller.variable("PATH"),
-                        {},
-                        runtime::find_kept_below_tmp(caller.environment, prepared.working_dir)};
-    for (const auto& [image, directory] : options.mounts) {
-        std::string here = absolute(directory, caller.working_dir);
-        if (!options.any_machine &&
-            machine.kind_of(here) != control_plane::Machine::FileKind::kDirectory &&
-            machine.kind_of(here) != control_plane::Machine::FileKind::kFile &&
-            machine.kind_of(here) != control_plane::Machine::FileKind::kProgram)
-            prepared.problems.push_back(flag_problem(fmt::format("--mount {}={}", image, directory),
-                                                     fmt::format("{} does not exist", here)));
-        around.mounts.emplace_back(absolute(image, "/"), here);
-        prepared.mounts[absolute(image, "/")] = here;
-    }
-
+    const Surroundings around = find_surroundings(options, caller, machine, prepared);
     auto add = [&](std::vector<manifest::Problem> problems) {
         std::ranges::move(problems, std::back_inserter(prepared.problems));
     };
