@@ -1,29 +1,26 @@
 #include "runtime/kept_below_tmp.h"
 
 #include <algorithm>
+#include <string_view>
 #include <system_error>
+
+#include "runtime/container_paths.h"
 
 namespace muster::runtime {
 
 namespace fs = std::filesystem;
 
-bool is_below(std::string_view path, std::string_view directory) {
-    return path.size() > directory.size() && path.starts_with(directory) &&
-           path[directory.size()] == '/';
-}
+namespace {
 
-std::string normal_path(const std::string& path) {
-    std::string clean = fs::path(path).lexically_normal();
-    if (clean.starts_with("//")) clean.erase(0, 1);
-    while (clean.size() > 1 && clean.ends_with('/')) clean.pop_back();
-    return clean;
-}
+bool is_in_tmp(std::string_view path) { return path != "/tmp" && is_below(path, "/tmp"); }
+
+}  // namespace
 
 void keep_below_tmp(std::vector<std::string>& kept, const std::string& path) {
     std::string normal = normal_path(path);
-    if (!is_below(normal, "/tmp")) return;
+    if (!is_in_tmp(normal)) return;
     for (const std::string& have : kept)
-        if (normal == have || is_below(normal, have)) return;
+        if (is_below(normal, have)) return;
     std::erase_if(kept, [&](const std::string& have) { return is_below(have, normal); });
     kept.push_back(std::move(normal));
 }
@@ -41,7 +38,7 @@ std::vector<std::string> find_kept_below_tmp(const std::vector<std::string>& env
             const fs::path directory(path.substr(0, colon));
             // For `/tmp/venv/bin` the whole environment.
             const fs::path parent = directory.parent_path();
-            keep_below_tmp(kept, is_below(parent.native(), "/tmp") ? parent : directory);
+            keep_below_tmp(kept, is_in_tmp(parent.native()) ? parent : directory);
             path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
         }
     }

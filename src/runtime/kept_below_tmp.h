@@ -2,17 +2,9 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace muster::runtime {
-
-/// Whether the path is below the directory. By text.
-bool is_below(std::string_view path, std::string_view directory);
-
-/// The path without "..", "." and slashes that mean nothing: "/data" for "//data/" and
-/// "/x/../data". By text.
-std::string normal_path(const std::string& path);
 
 /// Adds the path to what pods see of this machine's /tmp, although they have their own, if it is
 /// below /tmp. Of directories in each other the outer one stays.

@@ -8,15 +8,18 @@
 #include <optional>
 #include <set>
 
-#include "cli/internal/prepare/container_paths.h"
 #include "cli/internal/prepare/volume_check.h"
 #include "kube/values/json_access.h"
 #include "kube/values/quantity.h"
 #include "manifest/pod_specs.h"
+#include "runtime/container_paths.h"
 
 namespace muster::cli {
 
 namespace {
+
+using runtime::is_below;
+using runtime::normal_path;
 
 using FileKind = control_plane::Machine::FileKind;
 

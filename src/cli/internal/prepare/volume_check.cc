@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/internal/prepare/container_paths.h"
 #include "kube/values/json_access.h"
+#include "runtime/container_paths.h"
 
 namespace muster::cli {
 
 namespace {
+
+using runtime::is_below;
+using runtime::normal_path;
 
 using FileKind = control_plane::Machine::FileKind;
 

@@ -6,6 +6,7 @@
 #include "kube/transport/server_address.h"
 #include "kube/values/json_access.h"
 #include "process/program_file.h"
+#include "runtime/container_paths.h"
 #include "runtime/internal/lifecycle/termination_message.h"
 #include "runtime/kept_below_tmp.h"
 
@@ -131,9 +132,9 @@ std::optional<std::string> hidden_by_tmp(const pod_init::ContainerStart& start) 
     if (!is_mounted_at(start.mounts, "/tmp")) return std::nullopt;
     const auto hidden = [&](const std::string& path) {
         std::error_code ignored;
-        if (!is_below(path, "/tmp") || !fs::exists(path, ignored)) return false;
+        if (path == "/tmp" || !is_below(path, "/tmp") || !fs::exists(path, ignored)) return false;
         return std::ranges::none_of(start.mounts, [&](const pod_init::MountSpec& mount) {
-            return mount.target != "/tmp" && (path == mount.target || is_below(path, mount.target));
+            return mount.target != "/tmp" && is_below(path, mount.target);
         });
     };
     const auto found = std::ranges::find_if(start.argv, hidden);

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::cli {
+namespace muster::runtime {
 
 // Paths as containers see them: absolute, without following links.
 
@@ -22,4 +22,4 @@ inline bool is_below(std::string_view path, std::string_view directory) {
            (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
-}  // namespace muster::cli
+}  // namespace muster::runtime
