@@ -9,16 +9,9 @@
 
 #include "apiserver_http/metric_family.h"
 #include "base/log.h"
+#include "control_plane/internal/numbered_files.h"
 
 namespace muster::control_plane {
-
-namespace {
-
-std::string numbered(const std::filesystem::path& path, unsigned number) {
-    return fmt::format("{}.{}", path.string(), number);
-}
-
-}  // namespace
 
 Result<std::unique_ptr<AuditLog>> AuditLog::open(std::filesystem::path path,
                                                  AuditLogLimits limits) {
@@ -75,13 +68,8 @@ Result<void> AuditLog::append(std::string_view text) {
     return {};
 }
 
-/// FILE becomes FILE.1, FILE.1 becomes FILE.2, and so on; the oldest is removed.
 Result<void> AuditLog::rotate() {
-    for (unsigned number = limits_.kept; number > 0; --number) {
-        const std::string from = number == 1 ? path_.string() : numbered(path_, number - 1);
-        if (::rename(from.c_str(), numbered(path_, number).c_str()) != 0 && errno != ENOENT)
-            return system_error("can't be rotated", errno);
-    }
+    TRY_VOID(renumber_files(path_, limits_.kept));
     if (limits_.kept == 0 && ::unlink(path_.c_str()) != 0 && errno != ENOENT)
         return system_error("can't be removed", errno);
     ::close(std::exchange(file_, -1));

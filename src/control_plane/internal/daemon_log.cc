@@ -11,6 +11,7 @@
 
 #include "base/time/rfc3339.h"
 #include "base/unique_fd.h"
+#include "control_plane/internal/numbered_files.h"
 
 namespace muster::control_plane {
 
@@ -49,10 +50,6 @@ DaemonLog::DaemonLog(std::filesystem::path path, std::vector<int> outputs,
       time_(std::move(time)),
       file_bytes_(file_bytes) {}
 
-std::string DaemonLog::numbered(unsigned number) const {
-    return number == 0 ? path_.string() : fmt::format("{}.{}", path_.string(), number);
-}
-
 Result<void> DaemonLog::put_in_place() {
     const UniqueFd file(
         ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -69,10 +66,7 @@ Result<void> DaemonLog::open() {
 }
 
 void DaemonLog::rotate() {
-    for (unsigned number = kKept; number > 0; --number)
-        if (::rename(numbered(number - 1).c_str(), numbered(number).c_str()) < 0 && errno != ENOENT)
-            return;
-    std::ignore = put_in_place();
+    if (renumber_files(path_, kKept)) std::ignore = put_in_place();
 }
 
 void DaemonLog::write(log::Level level, std::string_view line) {

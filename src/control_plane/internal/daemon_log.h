@@ -35,7 +35,6 @@ class DaemonLog {
     void write(log::Level level, std::string_view line);
 
   private:
-    std::string numbered(unsigned number) const;
     void rotate();
     Result<void> put_in_place();
 
