@@ -11,6 +11,7 @@
 
 #include "base/parse_number.h"
 #include "base/unique_fd.h"
+#include "base/utf8.h"
 
 namespace muster::workers {
 
@@ -61,11 +62,8 @@ std::string shortened(std::string text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
     if (text.size() <= kMostMessage) return text;
     const std::size_t whole = text.size();
-    std::size_t end = kMostMessage;
-    // Not within a character.
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-    text.resize(end);
-    return fmt::format("{}... ({} of {} bytes)", text, end, whole);
+    text.resize(cut_utf8(text, kMostMessage).size());
+    return fmt::format("{}... ({} of {} bytes)", text, text.size(), whole);
 }
 
 /// Up to kMostRead bytes, and up to an error.
