@@ -6,12 +6,6 @@
 
 namespace muster::cli {
 
-namespace {
-
-constexpr std::string_view kGroupOfJobs = "kubeflow.org";
-
-}  // namespace
-
 Result<std::vector<const ApiResource*>> kinds_of_bare_names(const ResourceCatalog& catalog) {
     std::vector<const ApiResource*> kinds;
     for (const ApiResource& resource : catalog.all())

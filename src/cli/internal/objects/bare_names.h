@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/objects/object_words.h"
 
 namespace muster::cli {
+
+/// The API group of all kinds of jobs.
+inline constexpr std::string_view kGroupOfJobs = "kubeflow.org";
 
 /// An object that a bare name means.
 struct NamedObject {

@@ -6,6 +6,7 @@
 #include "cli/internal/command_line/known_verbs.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
@@ -35,7 +36,6 @@ struct CompletionOptions {
 
 using Source = Completion::Source;
 
-constexpr std::string_view kCompletedGroup = "kubeflow.org";
 /// A user who presses a key does not wait longer.
 constexpr Duration kPatience = std::chrono::seconds(2);
 
@@ -72,7 +72,7 @@ Task<Result<std::vector<std::string>>> ask(Connection& connection, const Complet
     std::vector<const ApiResource*> resources;
     if (completion.source == Source::kJobs) {
         for (const ApiResource& resource : catalog.all())
-            if (resource.type.group == kCompletedGroup && resource.can("list"))
+            if (resource.type.group == kGroupOfJobs && resource.can("list"))
                 resources.push_back(&resource);
     } else {
         CO_TRY(resources, catalog.find(completion.source == Source::kNamespaces ? "namespaces"

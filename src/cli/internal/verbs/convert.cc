@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/internal/command_line/shared_flags.h"
+#include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
@@ -38,8 +39,6 @@ Examples:
 
 Exit status: 0; 2 when a file or the version is wrong, and nothing is printed.
 )";
-
-constexpr std::string_view kGroup = "kubeflow.org";
 
 std::string text_of(const std::vector<manifest::Document>& documents, OutputFormat format) {
     if (documents.size() == 1 && format == OutputFormat::kJson)
@@ -87,7 +86,7 @@ class ConvertVerb final : public VerbOf<ConvertOptions> {
         const std::size_t slash = to_.find('/');
         if (slash != std::string::npos) options_.to_kind = to_.substr(0, slash);
         options_.to_version = slash == std::string::npos ? to_ : to_.substr(slash + 1);
-        if (options_.to_kind == kGroup) options_.to_kind.clear();
+        if (options_.to_kind == kGroupOfJobs) options_.to_kind.clear();
         if (!to_.empty() && (options_.to_version.empty() || slash == 0 ||
                              options_.to_version.find('/') != std::string::npos))
             return fmt::format(

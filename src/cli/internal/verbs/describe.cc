@@ -43,7 +43,6 @@ struct DescribeOptions {
 };
 
 constexpr const char* kDescribeVerb = "describe";
-constexpr std::string_view kDescribedGroup = "kubeflow.org";
 
 Task<Result<std::vector<kube::ObjectPtr>>> pods_of_job(Connection& connection,
                                                        kube::ObjectPtr job) {
@@ -59,7 +58,7 @@ Task<Result<std::string>> description_of(Connection& connection, const ApiResour
                                          kube::ObjectPtr object) {
     const json::object& root = object->get_object();
     std::vector<kube::ObjectPtr> pods;
-    if (resource.type.group == kDescribedGroup) {
+    if (resource.type.group == kGroupOfJobs) {
         CO_TRY(pods, co_await pods_of_job(connection, object));
     }
     kube::ListOptions where;
