@@ -28,11 +28,12 @@ verb_test() {
     else
         test_all
     fi
-    summary "$begin" || status=1
+    # What failed comes last: of a long output, often only the end is kept.
     if [[ -n $times ]]; then
         say
-        "$(our_python)" "$root/scripts/times.py" "$logs" "$root/build" "$begin"
+        "$(our_python)" "$root/scripts/times.py" "$logs" "$root/build" "$begin" || status=1
     fi
+    summary "$begin" || status=1
     return "$status"
 }
 
