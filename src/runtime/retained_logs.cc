@@ -66,18 +66,6 @@ std::optional<RetainedPod> read_record(const fs::path& directory) {
     return pod;
 }
 
-/// The numbers of a container's instances with a log, newest first: "3.log" belongs to the fourth.
-/// Older parts of one log ("3.log.1") do not count.
-std::vector<int> instances_in(const fs::path& directory) {
-    std::vector<int> numbers;
-    for (const fs::path& file : entries_of(directory)) {
-        if (file.extension() != ".log") continue;
-        if (const auto number = parse_number<int>(file.stem().string())) numbers.push_back(*number);
-    }
-    std::ranges::sort(numbers, std::greater());
-    return numbers;
-}
-
 }  // namespace
 
 std::vector<RetainedPod> list_retained_logs(const fs::path& logs_dir,
@@ -108,23 +96,26 @@ std::vector<RetainedPod> logs_over_limits(std::vector<RetainedPod> kept,
     return over;
 }
 
-int retained_instances(const RetainedPod& pod, const std::string& container) {
-    return static_cast<int>(instances_in(pod.directory / container).size());
+std::vector<int> retained_instances(const RetainedPod& pod, const std::string& container) {
+    std::vector<int> numbers;
+    for (const fs::path& file : entries_of(pod.directory / container)) {
+        if (file.extension() != ".log") continue;  // as are older parts of one log: "3.log.1"
+        if (const auto number = parse_number<int>(file.stem().string())) numbers.push_back(*number);
+    }
+    std::ranges::sort(numbers);
+    return numbers;
 }
 
 Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executor executor,
-                                                            const RetainedPod& pod,
+                                                            const RetainedPod& pod, int instance,
                                                             kube::LogOptions options,
                                                             WallTime now) {
-    const fs::path directory = pod.directory / options.container;
-    const std::vector<int> numbers = instances_in(directory);
-    const std::size_t wanted = options.previous ? 1 : 0;
-    if (numbers.size() <= wanted)
-        return Error(Code::kNotFound, fmt::format("no log of {}container {} of pod {} was kept",
-                                                  options.previous ? "an earlier instance of " : "",
+    const fs::path file = pod.directory / options.container / fmt::format("{}.log", instance);
+    std::error_code ignored;
+    if (!fs::exists(file, ignored))
+        return Error(Code::kNotFound, fmt::format("no log of container {} of pod {} was kept",
                                                   options.container, pod.name));
-    TRY(auto log,
-        LogFile::open(std::move(executor), directory / fmt::format("{}.log", numbers[wanted])));
+    TRY(auto log, LogFile::open(std::move(executor), file));
     options.follow = false;
     return open_log(std::move(log), nullptr, options, now);
 }

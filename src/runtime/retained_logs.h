@@ -46,13 +46,14 @@ std::vector<RetainedPod> logs_over_limits(std::vector<RetainedPod> kept,
                                           const std::set<std::string>& alive,
                                           RetentionLimits limits, WallTime now);
 
-/// How many instances of the container have a retained log.
-int retained_instances(const RetainedPod& pod, const std::string& container);
+/// The instances of the container that have a retained log, oldest first: 0 is the one that the pod
+/// started first.
+std::vector<int> retained_instances(const RetainedPod& pod, const std::string& container);
 
-/// The log of the container's newest instance, or with `previous` of the one before: raw text with
-/// the options applied, of which `follow` has no effect. kNotFound if there is none.
+/// The log of one of them: raw text with the options applied, of which `follow` and `previous` have
+/// no effect. kNotFound if there is none.
 Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executor executor,
-                                                            const RetainedPod& pod,
+                                                            const RetainedPod& pod, int instance,
                                                             kube::LogOptions options, WallTime now);
 
 }  // namespace muster::runtime

@@ -76,10 +76,11 @@ class RetainedLogsTest : public ::testing::Test, protected RealLoop {
         std::ofstream(directory / name)
             << "2026-01-02T03:04:05.000000006Z stdout F " << line << '\n';
     }
-    std::string read() {
+    std::string read(int instance) {
         options.container = "main";
-        auto stream = open_retained_log(
-            context.get_executor(), list_retained_logs(dir / "logs").at(0), options, WallTime());
+        auto stream =
+            open_retained_log(context.get_executor(), list_retained_logs(dir / "logs").at(0),
+                              instance, options, WallTime());
         if (!stream) return "error: " + stream.error().message();
         std::string text;
         for (;;) {
@@ -115,26 +116,28 @@ TEST_F(RetainedLogsTest, WhatIsNoRecordIsLeftOut) {
     EXPECT_THAT(list_retained_logs(dir / "logs"), SizeIs(1));
 }
 
-TEST_F(RetainedLogsTest, TheNewestInstanceAndTheOneBefore) {
-    EXPECT_EQ(read(), "error: no log of container main of pod p was kept");
-    write_log("0.log", "first");
-    write_log("9.log", "ninth");
+TEST_F(RetainedLogsTest, EachInstanceHasALogOfItsOwn) {
+    EXPECT_EQ(read(0), "error: no log of container main of pod p was kept");
     write_log("10.log", "tenth");
     write_log("10.log.1", "beginning of the tenth");
-    EXPECT_EQ(retained_instances(list_retained_logs(dir / "logs").at(0), "main"), 3);
-    EXPECT_EQ(read(), "beginning of the tenth\ntenth\n");
+    write_log("0.log", "first");
+    write_log("9.log", "ninth");
+    EXPECT_THAT(retained_instances(list_retained_logs(dir / "logs").at(0), "main"),
+                ElementsAre(0, 9, 10));
+    EXPECT_EQ(read(10), "beginning of the tenth\ntenth\n");
     options.tail_lines = 1;
     options.timestamps = true;
-    EXPECT_EQ(read(), "2026-01-02T03:04:05.000000006Z tenth\n");
+    EXPECT_EQ(read(10), "2026-01-02T03:04:05.000000006Z tenth\n");
     options = {};
     options.previous = true;
-    EXPECT_EQ(read(), "ninth\n");
+    EXPECT_EQ(read(9), "ninth\n") << "the instance says which";
+    EXPECT_EQ(read(8), "error: no log of container main of pod p was kept");
 }
 
 TEST_F(RetainedLogsTest, AReaderThatFollowsEnds) {
     write_log("0.log", "first");
     options.follow = true;
-    EXPECT_EQ(read(), "first\n");
+    EXPECT_EQ(read(0), "first\n");
 }
 
 }  // namespace

@@ -315,6 +315,39 @@ def test_logs_stay_when_pods_and_jobs_are_gone(server):
     server.verb("delete", "pytorchjob", "gone")
 
 
+def test_logs_of_an_attempt_are_those_of_the_pod_that_made_it(server):
+    # The first worker asks for another try once: its pod is made again, and no container restarts.
+    turn = server.directory / "attempt"
+    worker = (f"echo rank $RANK; [ $RANK = 2 ] && exit; [ -e {turn}.1 ] && {{ echo again; touch {turn}.done; exit; }}; "
+              f"touch {turn}.1; exit 130")
+    master = f"until [ -e {turn}.done ]; do sleep 0.02; done; echo done"
+    server.apply(job("replaced", master, worker).replace("Never", "ExitCode"))
+    server.verb("wait", "pytorchjob/replaced", "--for", "condition=Succeeded", "--timeout", "1m")
+
+    def check():
+        first = ["replaced-worker-0 | rank 1", "replaced-worker-1 | rank 2"]
+        assert server.verb("logs", "replaced", "-p").stdout.splitlines() == first[:1]
+        assert sorted(server.verb("logs", "replaced", "--attempt", "0", "--replica", "worker").stdout.splitlines()) == first
+        assert server.verb("logs", "replaced", "--attempt", "1").stdout.splitlines() == [first[0], "replaced-worker-0 | again"]
+        assert "there is no attempt 2: the last one is 1" in server.verb("logs", "replaced", "--attempt", "2", status=1).stderr
+        assert "nothing ran before" in server.verb("logs", "replaced", "-p", "--rank", "0", status=1).stderr
+        assert server.verb("logs", "replaced", "--rank", "0").stdout == "replaced-master-0 | done\n"
+        assert server.verb("logs", "pod/replaced-worker-0", "-p").stdout == "rank 1\n"
+
+    check()
+    assert "--attempt wants a number" in server.verb("logs", "replaced", "--attempt=-1", status=2).stderr
+    assert "do not go together" in server.verb("logs", "replaced", "--attempt", "0", "-f", status=2).stderr
+    # A daemon that begins again has not run these pods itself.
+    server.down("--kill")
+    server.start()
+    check()
+    assert server.verb("logs", "pod/replaced-master-0").stdout == "done\n"
+    # Nor is anything else left of a job that is deleted.
+    server.verb("delete", "pytorchjob", "replaced")
+    server.verb("wait", "pod", "-l", "training.kubeflow.org/job-name=replaced", "--for", "delete", "--timeout", "1m")
+    check()
+
+
 def test_a_log_that_is_followed_ends_by_ctrl_c(server):
     server.apply(pod("talks", "echo hello; sleep 600"))
     follow = server.follow("logs", "pod/talks", "-f")

@@ -52,6 +52,26 @@ std::vector<runtime::RetainedPod> choose_kept(std::vector<runtime::RetainedPod> 
     return chosen;
 }
 
+std::vector<runtime::RetainedPod> earlier_pods(const std::vector<runtime::RetainedPod>& kept,
+                                               const LogPod& latest) {
+    std::vector<runtime::RetainedPod> earlier;
+    for (const runtime::RetainedPod& pod : kept)
+        if (pod.namespace_ == latest.view.namespace_ && pod.name == latest.view.name &&
+            pod.uid != latest.view.uid && !pod.owner_uid.empty() &&
+            pod.owner_uid == latest.view.owner_uid)
+            earlier.push_back(pod);
+    std::ranges::sort(earlier, {}, &runtime::RetainedPod::written);
+    return earlier;
+}
+
+PodStarts starts_of(const runtime::RetainedPod& kept, const std::string& container) {
+    PodStarts starts{.pod_uid = kept.uid,
+                     .instances = runtime::retained_instances(kept, container),
+                     .started = 0};
+    if (!starts.instances.empty()) starts.started = starts.instances.back() + 1;
+    return starts;
+}
+
 LogPod log_pod(const runtime::RetainedPod& kept) {
     LogPod pod;
     pod.view.namespace_ = kept.namespace_;
@@ -62,11 +82,11 @@ LogPod log_pod(const runtime::RetainedPod& kept) {
     pod.job = label(kept, jobs::labels::kJobName);
     pod.index = leading_number<int>(label(kept, jobs::labels::kReplicaIndex)).value_or(0);
     for (const std::string& name : kept.containers) {
-        const int instances = runtime::retained_instances(kept, name);
+        const int started = starts_of(kept, name).started;
         ContainerView container;
         container.name = name;
-        container.restarts = std::max(0, instances - 1);
-        if (instances > 0) container.terminated.emplace();
+        container.restarts = std::max(0, started - 1);
+        if (started > 0) container.terminated.emplace();
         pod.view.containers.push_back(std::move(container));
     }
     return pod;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/internal/logs/attempts.h"
 #include "cli/internal/logs/log_sources.h"
 #include "control_plane/caller.h"
 #include "kube/client_config/client_config.h"
@@ -30,6 +31,14 @@ struct KeptSubject {
 std::vector<runtime::RetainedPod> choose_kept(std::vector<runtime::RetainedPod> kept,
                                               const KeptSubject& subject,
                                               const std::vector<LogPod>& present);
+
+/// The pods of `kept` that were the same replica before `latest`, oldest first: those with its name
+/// and its controller. Pure.
+std::vector<runtime::RetainedPod> earlier_pods(const std::vector<runtime::RetainedPod>& kept,
+                                               const LogPod& latest);
+
+/// How often the container was started in it.
+PodStarts starts_of(const runtime::RetainedPod& kept, const std::string& container);
 
 /// As if it still existed and had ended. Reads how many instances left logs.
 LogPod log_pod(const runtime::RetainedPod& kept);

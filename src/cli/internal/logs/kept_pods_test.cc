@@ -68,6 +68,30 @@ TEST(ChooseKept, APodByItsNameIsTheLastOne) {
     EXPECT_THAT(chosen({.name = "alone", .pod = true}, {present("alone")}), IsEmpty());
 }
 
+TEST(EarlierPods, AreThoseOfTheSameReplicaOldestFirst) {
+    LogPod latest;
+    latest.view.namespace_ = "default";
+    latest.view.name = "a-worker-0";
+    latest.view.uid = "9";
+    latest.view.owner_uid = "new";
+    const auto earlier = [&latest](const std::vector<runtime::RetainedPod>& pods) {
+        std::string uids;
+        for (const runtime::RetainedPod& pod : earlier_pods(pods, latest)) uids += pod.uid;
+        return uids;
+    };
+    std::vector<runtime::RetainedPod> pods = some();
+    std::swap(pods[1], pods[2]);
+    EXPECT_EQ(earlier(pods), "23");
+    latest.view.uid = "3";
+    EXPECT_EQ(earlier(pods), "2") << "it is kept itself";
+    latest.view.namespace_ = "other";
+    EXPECT_EQ(earlier(pods), "");
+    latest.view.namespace_ = "default";
+    latest.view.name = "alone";
+    latest.view.owner_uid = "";
+    EXPECT_EQ(earlier(pods), "") << "pods that somebody made by hand do not follow each other";
+}
+
 TEST(KeptPods, AKeptPodIsChosenFromLikeOneThatIsThere) {
     runtime::RetainedPod pod = kept("a-worker-3", "9", "a", "new", 1);
     pod.labels[std::string(jobs::labels::kReplicaType)] = "worker";

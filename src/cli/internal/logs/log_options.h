@@ -18,6 +18,7 @@ struct LogsOptions {
     std::string container;
     bool follow = false;
     bool previous = false;
+    std::optional<int> attempt;  ///< of each replica; 0 is the first
     bool timestamps = false;
     bool raw = false;  ///< as the program wrote them, also on a terminal
     std::optional<std::int64_t> tail;

@@ -16,7 +16,6 @@ kube::LogOptions request_of(const LogsOptions& options, const std::string& conta
     kube::LogOptions request;
     request.container = container;
     request.follow = options.follow;
-    request.previous = options.previous;
     request.timestamps = true;  // the order depends on them
     request.tail_lines = options.tail;
     if (options.since)
@@ -25,9 +24,9 @@ kube::LogOptions request_of(const LogsOptions& options, const std::string& conta
     return request;
 }
 
-Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::RetainedPod pod,
+Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::RetainedPod pod, int instance,
                                                           kube::LogOptions request, WallTime now) {
-    co_return runtime::open_retained_log(co_await asio::this_coro::executor, pod,
+    co_return runtime::open_retained_log(co_await asio::this_coro::executor, pod, instance,
                                          std::move(request), now);
 }
 
@@ -43,17 +42,18 @@ LogSession::LogSession(Connection& connection, const LogsOptions& options, Conso
       came_(executor),
       taken_(executor) {}
 
-void LogSession::read(const LogSource& source) {
-    read(source.shown, [this, source] {
-        return connection_.client().logs(source.namespace_, source.pod,
-                                         request_of(options_, source.container));
+void LogSession::read(const LogSource& source, bool previous) {
+    kube::LogOptions request = request_of(options_, source.container);
+    request.previous = previous;
+    read(source.shown, [this, source, request = std::move(request)] {
+        return connection_.client().logs(source.namespace_, source.pod, request);
     });
 }
 
-void LogSession::read(const LogSource& source, runtime::RetainedPod pod) {
+void LogSession::read(const LogSource& source, runtime::RetainedPod pod, int instance) {
     read(source.shown,
-         [this, pod = std::move(pod), request = request_of(options_, source.container)] {
-             return open_kept(pod, request, connection_.clock().wall_now());
+         [this, instance, pod = std::move(pod), request = request_of(options_, source.container)] {
+             return open_kept(pod, instance, request, connection_.clock().wall_now());
          });
 }
 

@@ -26,10 +26,10 @@ class LogSession {
     LogSession(Connection& connection, const LogsOptions& options, Console& console,
                asio::any_io_executor executor, bool prefixes);
 
-    /// Reads a log to its end: that of an existing pod.
-    void read(const LogSource& source);
-    /// The same for a pod with retained logs.
-    void read(const LogSource& source, runtime::RetainedPod pod);
+    /// Reads a log to its end: that of an existing pod's newest instance, or of the one before.
+    void read(const LogSource& source, bool previous = false);
+    /// The same for an instance in a pod with retained logs.
+    void read(const LogSource& source, runtime::RetainedPod pod, int instance);
     /// Opens a log from wherever it is kept.
     using Open = std::function<Task<Result<std::unique_ptr<kube::TextStream>>>()>;
     void read(std::string name, Open open);

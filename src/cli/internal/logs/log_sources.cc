@@ -46,10 +46,8 @@ bool before(const LogPod& a, const LogPod& b) {
 /// Instances of the container that have run or are running.
 int started(const ContainerView& container) {
     const bool ever = container.running || container.terminated || container.last_terminated;
-    if (!ever) return 0;
-    // While it waits for its next start, that one has not begun.
-    return container.restarts +
-           (container.waiting_reason.empty() || !container.last_terminated ? 1 : 0);
+    // A restart counts once it has begun, so not yet while the container waits for it.
+    return ever ? container.restarts + 1 : 0;
 }
 
 /// nullopt if its program has run; empty if nothing says why not.

@@ -70,7 +70,7 @@ TEST(LogSources, InstancesAreThoseThatHaveBegun) {
               3);
     EXPECT_EQ(with(R"({"name":"a","restartCount":2,"state":{"waiting":{"reason":"Back-off"}},
                        "lastState":{"terminated":{"exitCode":1}}})"),
-              2);
+              3);
     EXPECT_EQ(with(R"({"name":"a","restartCount":1,"state":{"terminated":{"exitCode":1}}})"), 2);
 }
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/logs/attempt_reader.h"
 #include "cli/internal/logs/kept_pods.h"
 #include "cli/internal/logs/log_session.h"
 #include "cli/internal/objects/bare_names.h"
@@ -31,7 +33,9 @@ Which:
       --rank N               of one process of the job: 0 is the master, or what RANK says in its environment
       --replica TYPE         of one type of replicas, as in Worker
   -c, --container NAME       of one container; default: all but init containers
-  -p, --previous             of what ran before the last restart
+  -p, --previous             of what ran before the last restart, in the same pod or in the one before it
+      --attempt N            of what ran after N restarts of each replica: 0 is its first start. Counted over
+                             the pods whose logs are kept
 
 How:
   -f, --follow               continue with new lines, also of new pods and after restarts, until the job has ended
@@ -49,6 +53,7 @@ Examples:
   muster logs digits -f
   muster logs pytorchjob/digits --replica Worker --tail 20
   muster logs digits --rank 0 --previous
+  muster logs digits --attempt 0
 )";
 
 constexpr const char* kLogsVerb = "logs";
@@ -154,7 +159,7 @@ void read_log(LogSession& session, const LogSource& source,
     if (pod == kept.end())
         session.read(source);
     else
-        session.read(source, *pod);
+        session.read(source, *pod, source.started - 1);
 }
 
 /// Follows the pods of a subject, and starts to read each container's instances as they begin.
@@ -248,6 +253,51 @@ Task<Result<int>> explain_silence(Connection& connection, Subject subject, LogCh
     co_return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown, why));
 }
 
+/// Why no container has had such an attempt.
+Error no_attempt(const Subject& subject, std::optional<int> number, int most) {
+    std::string why;
+    if (!number)
+        why = "nothing ran before: no container was restarted, as far as logs were kept";
+    else if (most == 0)
+        why = fmt::format("there is no attempt {}: no container has started", *number);
+    else
+        why = fmt::format("there is no attempt {}: the last one is {}", *number, most - 1);
+    return {Code::kNotFound, fmt::format("{}: {}", subject.shown, why)};
+}
+
+/// Begins to read an earlier attempt of each source.
+Result<void> read_attempts(Connection& connection, const LogsOptions& options, LogSession& session,
+                           const Subject& subject, const std::vector<LogPod>& pods,
+                           const std::vector<LogSource>& sources) {
+    if (sources.empty())
+        return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,
+                                                  nothing_chosen(pods, choice_of(options))));
+    AttemptReader reader(session, pods, subject.kept, list_kept(connection));
+    for (const LogSource& source : sources) reader.read(source, options.attempt);
+    if (!reader.any())
+        return reader.missing().empty() ? no_attempt(subject, options.attempt, reader.most())
+                                        : reader.missing().front();
+    for (const Error& missing : reader.missing()) tell_error(kLogsVerb, missing);
+    session.no_more();
+    return {};
+}
+
+/// Begins to read the newest log of each source.
+Result<void> read_newest(const LogsOptions& options, LogSession& session, const Subject& subject,
+                         const std::vector<LogPod>& pods, const std::vector<LogSource>& sources) {
+    bool any = false;
+    for (const LogSource& source : sources) {
+        if (source.started == 0) continue;
+        any = true;
+        read_log(session, source, subject.kept);
+    }
+    if (!any)
+        return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,
+                                                  nothing_chosen(pods, choice_of(options))));
+    session.no_more();
+    return {};
+}
+
 Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, Console& console) {
     CO_TRY(Subject subject, co_await find_subject(connection, options));
     std::vector<LogPod> pods;
@@ -260,6 +310,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
     for (const runtime::RetainedPod& pod : subject.kept) pods.push_back(log_pod(pod));
     const std::vector<LogSource> sources = choose_sources(pods, choice_of(options));
     const bool prefixes = subject.of_job || sources.size() > 1;
+    const bool earlier = options.previous || options.attempt;
     auto session = std::make_shared<LogSession>(connection, options, console,
                                                 co_await asio::this_coro::executor, prefixes);
     connection.keep(session);
@@ -269,21 +320,14 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
                                         PodsFollower(*session, choice_of(options), subject.kept));
         connection.keep(following);
         connection.tasks().spawn_essential("pods", following->run());
+    } else if (earlier) {
+        CO_TRY_VOID(read_attempts(connection, options, *session, subject, pods, sources));
     } else {
-        bool any = false;
-        for (const LogSource& source : sources) {
-            if (source.started == 0) continue;
-            any = true;
-            read_log(*session, source, subject.kept);
-        }
-        if (!any)
-            co_return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,
-                                                         nothing_chosen(pods, choice_of(options))));
-        session->no_more();
+        CO_TRY_VOID(read_newest(options, *session, subject, pods, sources));
     }
     CO_TRY(const int status, co_await session->run());
     for (const Error& failure : session->failures()) tell_error(kLogsVerb, failure);
-    if (status != 0 || session->anything_came()) co_return status;
+    if (status != 0 || earlier || session->anything_came()) co_return status;
     co_return co_await explain_silence(connection, subject, choice_of(options), std::move(pods),
                                        session->opened() > 0);
 }
@@ -310,6 +354,7 @@ class LogsVerb final : public VerbOf<LogsOptions> {
         flags.value("--container,-c", options_.container);
         flags.flag("--follow,-f", options_.follow);
         flags.flag("--previous,-p", options_.previous);
+        flags.value("--attempt", options_.attempt);
         flags.flag("--timestamps", options_.timestamps);
         flags.flag("--raw", options_.raw);
         flags.value("--tail", options_.tail);
@@ -321,8 +366,13 @@ class LogsVerb final : public VerbOf<LogsOptions> {
             return fmt::format("--rank wants a number from 0 on, not {}", *options_.rank);
         if (options_.tail && *options_.tail < 0)
             return fmt::format("--tail wants a number of lines, not {}", *options_.tail);
-        if (options_.follow && options_.previous)
-            return "--follow and --previous do not go together: what was before has ended";
+        if (options_.attempt && *options_.attempt < 0)
+            return fmt::format("--attempt wants a number from 0 on, not {}", *options_.attempt);
+        if (options_.attempt && options_.previous)
+            return "--attempt and --previous do not go together: each says which start is shown";
+        if (options_.follow && (options_.previous || options_.attempt))
+            return fmt::format("--follow and --{} do not go together: what was before has ended",
+                               options_.previous ? "previous" : "attempt");
         return read_duration("--since", since_, "90s or 1h30m", options_.since);
     }
     int run() override { return logs(options_); }
