@@ -12,6 +12,7 @@
 #include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/network/egress_setup.h"
 #include "runtime/internal/network/named_objects.h"
+#include "runtime/internal/node/ended_pod_log.h"
 #include "runtime/internal/node/node_setup.h"
 #include "runtime/internal/node/pod_workers.h"
 #include "runtime/internal/pod/node_context.h"
@@ -280,6 +281,10 @@ Task<void> Node::stop() {
 
 Task<Result<std::unique_ptr<kube::TextStream>>> Node::logs(std::string namespace_, std::string pod,
                                                            kube::LogOptions options) {
+    const PodPtr* const known = impl_->find_pod(namespace_, pod);
+    if (known != nullptr && has_ended(**known) && impl_->workers.find(namespace_, pod) == nullptr)
+        co_return open_ended_pod_log(impl_->context.executor, impl_->options.logs_dir, **known,
+                                     options, impl_->context.clock.wall_now());
     CO_TRY(PodWorker* const worker, impl_->worker_of(namespace_, pod));
     co_return worker->access().logs(options);
 }

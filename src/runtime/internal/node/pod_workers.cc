@@ -4,16 +4,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/internal/node/ended_pod_log.h"
 
 namespace muster::runtime {
-
-namespace {
-
-bool has_ended(const kube::Pod& pod) {
-    return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
-}
-
-}  // namespace
 
 void PodWorkers::reserve_for_recovered_pods() {
     std::set<std::string> uids;

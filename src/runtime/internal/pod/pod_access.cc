@@ -1,8 +1,10 @@
 #include "runtime/internal/pod/pod_access.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/internal/files/log_reader.h"
+#include "runtime/internal/pod/run_id.h"
 
 namespace muster::runtime {
 
@@ -15,21 +17,36 @@ Result<std::unique_ptr<kube::TextStream>> PodAccess::logs(const kube::LogOptions
         return Error(Code::kBadRequest,
                      fmt::format("container {} is not valid for pod {}", name, pod_name));
     const auto index = static_cast<std::size_t>(record - records.begin());
-    const ContainerRun* run = pod_.runs.newest(index);
-    if (options.previous) {
-        run = pod_.runs.previous(index);
-        if (run == nullptr || record->restarts == 0)
-            return Error(Code::kBadRequest,
-                         fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
-                                     name, pod_name));
-        return open_log(run->log(), &pod_.node.log_watch, options, pod_.node.clock.wall_now());
+    const std::uint32_t launches = pod_.runs.next(index).launch - 1;
+    const ContainerRun* const run =
+        options.previous ? pod_.runs.previous(index) : pod_.runs.newest(index);
+    const bool ran = options.previous
+                         ? record->restarts > 0
+                         : record->state != ContainerRecord::State::kWaiting || record->last;
+    std::shared_ptr<LogFile> log;
+    if (ran && run != nullptr) {
+        log = run->log();
+    } else if (ran) {
+        TRY(log, log_on_disk(index, options.previous ? launches - 1 : launches));
     }
-    const bool never_ran = record->state == ContainerRecord::State::kWaiting && !record->last;
-    if (run == nullptr || never_ran)
-        return Error(Code::kBadRequest,
-                     fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}", name,
-                                 pod_name, record->waiting_reason));
-    return open_log(run->log(), &pod_.node.log_watch, options, pod_.node.clock.wall_now());
+    if (log != nullptr)
+        return open_log(std::move(log), &pod_.node.log_watch, options, pod_.node.clock.wall_now());
+    return Error(Code::kBadRequest,
+                 options.previous
+                     ? fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
+                                   name, pod_name)
+                     : fmt::format("container \"{}\" in pod \"{}\" is waiting to start: {}", name,
+                                   pod_name, record->waiting_reason));
+}
+
+Result<std::shared_ptr<LogFile>> PodAccess::log_on_disk(std::size_t container,
+                                                        std::uint32_t launch) const {
+    if (launch == 0) return std::shared_ptr<LogFile>();
+    const RunId id{.container = container, .launch = launch};
+    const std::filesystem::path file = pod_.files.log(pod_.container(container).name, id.log());
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) return std::shared_ptr<LogFile>();
+    return LogFile::open(pod_.node.executor, file);
 }
 
 Result<std::unique_ptr<kube::CommandSession>> PodAccess::exec(const kube::CommandOptions& options) {

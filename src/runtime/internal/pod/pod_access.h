@@ -30,6 +30,10 @@ class PodAccess {
     std::vector<UsageSample::Container> used(const ProcessTable& processes) const;
 
   private:
+    /// The log that a start of the container left on disk, counted from 1; null if there is none.
+    /// An earlier process made it if no instance in memory has it.
+    Result<std::shared_ptr<LogFile>> log_on_disk(std::size_t container, std::uint32_t launch) const;
+
     PodContext& pod_;
 };
 
