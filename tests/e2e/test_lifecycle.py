@@ -53,6 +53,25 @@ kill -KILL $$
 """
 
 
+@pytest.mark.parametrize("ended_by", ["itself", "Ctrl-C"])
+def test_pods_that_the_manifest_keeps_finish_after_their_job(muster, shared, ended_by):
+    os.mkfifo(shared / "go")
+    text = pytorchjob("keeps", "echo the job is done", 1, 'read x < "$MARKS/go"; echo "told $x"')
+    text = text.replace("spec:\n", "spec:\n  runPolicy: {cleanPodPolicy: None}\n", 1)
+    started = muster.start("run", muster.write("job.yaml", text), "--env", f"MARKS={shared}")
+    started.wait_for("muster: waiting for keeps-worker-0: cleanPodPolicy: None")
+    if ended_by == "itself":
+        (shared / "go").write_text("late\n")
+        finished = started.finish()
+        assert finished.status == 0, finished
+        assert "keeps-worker-0 | told late" in finished.text
+    else:
+        started.interrupt()
+        finished = started.finish()
+        assert finished.status == 130, finished
+    assert "PyTorchJob default/keeps succeeded" in finished.text
+
+
 @pytest.mark.parametrize("policy", ["Always", "OnFailure", "ExitCode"])
 def test_a_worker_killed_by_sigkill_comes_back(muster, shared, policy):
     os.mkfifo(shared / "told")

@@ -8,6 +8,7 @@
 #include "cli/internal/install/installation.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/document.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 
@@ -26,6 +27,21 @@ constexpr std::size_t kNamed = 5;
 
 double seconds_between(Instant from, Instant to) {
     return std::chrono::duration<double>(to - from).count();
+}
+
+/// Whether the manifest itself says that a job's other pods may finish after it. What is only the
+/// default asks for nothing.
+bool keeps_its_pods(const manifest::CheckedObject& object) {
+    if (!object.job || object.job->run_policy.clean_pod_policy != "None") return false;
+    constexpr std::string_view kField = "cleanPodPolicy";
+    const json::object& spec = kube::child(object.document.object.get_object(), "spec");
+    return spec.contains(kField) || kube::child(spec, "runPolicy").contains(kField);
+}
+
+/// Parameter servers serve until they are stopped.
+bool never_finishes(const PodView& pod) {
+    return pod.replica_type == "ps" || pod.replica_type == "server" ||
+           pod.replica_type == "scheduler";
 }
 
 /// "a, b, c and 7 more".
@@ -106,6 +122,7 @@ Task<int> RunSession::run() {
         check_time();
     }
     if (stop_ == Stop::kNone) co_await linger();
+    if (stop_ == Stop::kNone && !options_.on_cluster) co_await wait_for_kept_pods();
     for (Posted& posted : posted_)
         if (!posted.ended) posted.ended = clock_.now();
     // Before the removal, which ends pods in ways that are not failures.
@@ -128,7 +145,8 @@ Task<int> RunSession::run() {
 /// Handles everything that is due, and checks whether the output still has a reader.
 void RunSession::check_time() {
     if (stop_ != Stop::kNone) return;
-    if (options_.timeout && clock_.now() >= started_ + *options_.timeout && !all_ended())
+    if (options_.timeout && clock_.now() >= started_ + *options_.timeout &&
+        (!all_ended() || waits_for_pods_))
         stop(Stop::kTimeout);
     if (console_.broken()) stop(Stop::kReaderGone);
     if (unattended_at_ && clock_.now() >= *unattended_at_) {
@@ -276,6 +294,34 @@ Task<void> RunSession::linger() {
     tasks_.spawn_essential("linger", wake_at(deadline));
     while (stop_ == Stop::kNone && clock_.now() < deadline && (pods_running() || logs_.busy()))
         co_await changed_.wait();
+}
+
+/// Running pods whose job has ended and lets them finish.
+std::vector<std::string> RunSession::kept_pods() const {
+    std::vector<std::string> names;
+    for (const auto& [uid, pod] : watcher_.pods()) {
+        const bool kept = std::ranges::any_of(posted_, [&](const Posted& posted) {
+            return posted.uid == pod.owner_uid && keeps_its_pods(objects_[posted.object]);
+        });
+        if (kept && !pod.finished() && !never_finishes(pod)) names.push_back(pod.name);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+Task<void> RunSession::wait_for_kept_pods() {
+    const std::vector<std::string> names = kept_pods();
+    if (names.empty()) co_return;
+    console_.tell(
+        {Tone::kPlain,
+         fmt::format("waiting for {}: cleanPodPolicy: None lets pods finish after their job; "
+                     "Ctrl-C ends them",
+                     name_some(names))});
+    waits_for_pods_ = true;
+    for (check_time(); stop_ == Stop::kNone && !kept_pods().empty(); check_time())
+        co_await changed_.wait();
+    waits_for_pods_ = false;
+    if (stop_ == Stop::kNone) co_await linger();
 }
 
 Task<void> RunSession::collect() {

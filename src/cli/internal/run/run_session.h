@@ -26,7 +26,9 @@ namespace muster::cli {
 ///   rehearse -> post -> follow -> [all ended] -> linger -> verdict -> remove what still runs
 ///                             \-> [stop()]  ----------------------^
 ///
-/// On a cluster a job that has ended stays, and pods that its cleanPodPolicy keeps continue to run.
+/// Pods that outlive their job have a moment for their last lines; if the manifest says that they
+/// stay (cleanPodPolicy: None), they have the time that they need. On a cluster a job that has ended
+/// stays, and pods that its cleanPodPolicy keeps continue to run.
 ///
 /// Thread: one loop.
 class RunSession {
@@ -91,6 +93,8 @@ class RunSession {
     bool pods_running() const;
     std::vector<std::string> leaving_pods() const;
     Task<void> linger();
+    std::vector<std::string> kept_pods() const;
+    Task<void> wait_for_kept_pods();
     Task<void> collect();
     std::vector<Verdict> make_verdicts() const;
     int tell_verdicts(const std::vector<Verdict>& verdicts);
@@ -118,6 +122,7 @@ class RunSession {
     std::vector<json::value> final_objects_;
     Instant started_{};
     std::optional<Instant> unattended_at_;  ///< when to report a job on which nothing has acted
+    bool waits_for_pods_ = false;           ///< of jobs that have ended
     Stop stop_ = Stop::kNone;
     bool impatient_ = false;
 };

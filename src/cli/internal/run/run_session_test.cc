@@ -11,12 +11,14 @@
 #include "apiserver/api_server.h"
 #include "base/time/sim_clock.h"
 #include "jobs/kind.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// A run against the real API on virtual time, without operator and node: the test plays both.
 class RunSessionTest : public testing::Test {
@@ -137,6 +139,114 @@ TEST_F(RunSessionTest, InterruptDeletesWhatWasPosted) {
         run(std::string(kPod), {.logs_dir = {}, .timeout = {}, .collect_objects = true}, play),
         130);
     EXPECT_THAT(session->final_objects(), IsEmpty());
+}
+
+const kube::ResourceType kJobs = {"kubeflow.org", "v1", "pytorchjobs", "PyTorchJob"};
+
+std::string job_that(std::string_view policy) {
+    return fmt::format(
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: digits, namespace: ml}}\n"
+        "spec: {{runPolicy: {{{}}}, pytorchReplicaSpecs: {{Worker: {{replicas: 1, "
+        "restartPolicy: Never, template: {{spec: {{containers: [{{name: pytorch, image: x, "
+        "command: [x]}}]}}}}}}}}}}\n",
+        policy);
+}
+
+Task<void> write_status(kube::Client& client, kube::ResourceType type, std::string name,
+                        std::string status) {
+    auto object = co_await client.get(type, "ml", name);
+    EXPECT_TRUE(object) << name;
+    if (!object) co_return;
+    json::value changed = **object;
+    changed.get_object()["status"] = json::parse(status);
+    const auto written = co_await client.update(type, "ml", name, std::move(changed), "status");
+    EXPECT_TRUE(written) << name;
+}
+
+/// Makes a pod of the job that runs, and lets the job succeed.
+Task<void> outlive_job(kube::Client& client, Clock& clock, std::string replica_type) {
+    std::string uid;
+    while (uid.empty()) {
+        co_await clock.sleep_for(std::chrono::milliseconds(10));
+        if (auto job = co_await client.get(kJobs, "ml", "digits"))
+            uid = kube::uid_of((*job)->get_object());
+    }
+    json::value pod = json::parse(fmt::format(
+        R"({{"metadata":{{"name":"digits-worker-0","labels":{{
+             "training.kubeflow.org/job-name":"digits","training.kubeflow.org/replica-type":"{}"}},
+           "ownerReferences":[{{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob",
+             "name":"digits","uid":"{}","controller":true}}]}},
+           "spec":{{"containers":[{{"name":"pytorch","image":"x"}}]}}}})",
+        replica_type, uid));
+    const auto made = co_await client.create(kube::types::kPods, "ml", std::move(pod));
+    EXPECT_TRUE(made);
+    co_await write_status(client, kube::types::kPods, "digits-worker-0", R"({"phase":"Running"})");
+    co_await write_status(
+        client, kJobs, "digits",
+        R"({"conditions":[{"type":"Succeeded","status":"True","reason":"R","message":"m"}]})");
+}
+
+Task<void> finish_after_an_hour(kube::Client& client, Clock& clock) {
+    co_await outlive_job(client, clock, "worker");
+    co_await clock.sleep_for(std::chrono::hours(1));
+    co_await write_status(client, kube::types::kPods, "digits-worker-0",
+                          R"({"phase":"Succeeded"})");
+}
+
+TEST_F(RunSessionTest, PodsThatTheManifestKeepsFinishAfterTheirJob) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return finish_after_an_hour(api_client, clock);
+    };
+    EXPECT_EQ(run(job_that("cleanPodPolicy: None"), {}, play), 0);
+    EXPECT_GE(clock.now().time_since_epoch(), std::chrono::hours(1));
+    EXPECT_THAT(shown(), HasSubstr("muster: waiting for digits-worker-0: cleanPodPolicy: None lets "
+                                   "pods finish after their job; Ctrl-C ends them\n"));
+    EXPECT_THAT(shown(), HasSubstr("muster: pod digits-worker-0 finished\n"));
+    EXPECT_THAT(shown(), HasSubstr("muster: PyTorchJob ml/digits succeeded after 0.0"))
+        << "the job's time, and not that of its pods";
+}
+
+TEST_F(RunSessionTest, PodsThatTheManifestSaysNothingOfAreNotWaitedFor) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return outlive_job(api_client, clock, "worker");
+    };
+    EXPECT_EQ(run(job_that(""), {}, play), 0);
+    EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(1));
+    EXPECT_THAT(shown(), Not(HasSubstr("waiting for")));
+}
+
+TEST_F(RunSessionTest, ParameterServersAreNotWaitedFor) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return outlive_job(api_client, clock, "ps");
+    };
+    EXPECT_EQ(run(job_that("cleanPodPolicy: None"), {}, play), 0);
+    EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(1));
+    EXPECT_THAT(shown(), Not(HasSubstr("waiting for")));
+}
+
+TEST_F(RunSessionTest, CtrlCEndsPodsThatOutliveTheirJob) {
+    auto interrupt = [](RunSession& running, kube::Client& api_client, Clock& time) -> Task<void> {
+        co_await outlive_job(api_client, time, "worker");
+        co_await time.sleep_for(std::chrono::minutes(1));
+        running.stop(RunSession::Stop::kInterrupt);
+    };
+    auto play = [&](RunSession& running, kube::Client& api_client) {
+        return interrupt(running, api_client, clock);
+    };
+    EXPECT_EQ(run(job_that("cleanPodPolicy: None"), {}, play), 130);
+    EXPECT_GE(clock.now().time_since_epoch(), std::chrono::minutes(1));
+    EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(5));
+    EXPECT_THAT(shown(), HasSubstr("muster: PyTorchJob ml/digits succeeded after 0.0"));
+}
+
+TEST_F(RunSessionTest, TheTimeLimitEndsPodsThatOutliveTheirJob) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return outlive_job(api_client, clock, "worker");
+    };
+    const RunSession::Options limited{.logs_dir = {}, .timeout = std::chrono::minutes(1)};
+    EXPECT_EQ(run(job_that("cleanPodPolicy: None"), limited, play), 124);
+    EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(5));
+    EXPECT_THAT(shown(), HasSubstr("muster: the time is up: "));
 }
 
 TEST_F(RunSessionTest, WhatTheApiRefusesStartsNothing) {

@@ -86,6 +86,9 @@ On a cluster, where an operator runs the jobs; the output is the same:
 
 When it ends:
       --timeout DURATION     give up after this long, as in 90s or 1h30m
+                             A manifest with cleanPodPolicy: None keeps the pods that still run when the
+                             job has ended: they are waited for, but for parameter servers. Ctrl-C ends
+                             them. Without it they have 5 s
 
 Exit status: 0 when every job succeeded; the failed container's own status otherwise (128 + signal if a
 signal killed it); 2 when the manifest or a flag is wrong, and nothing was started; 124 after --timeout;
