@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <stdexcept>
 
 #include "runtime/internal/node_fixture.h"
 
@@ -35,6 +36,33 @@ class NodeIsolationTest : public NodeTest {
         return std::ranges::none_of(
             events, [](const std::string& e) { return e.starts_with("NotEnforced"); });
     }
+    /// Waits for an event with that reason about the pod; its message and field.
+    std::string event_of(const std::string& pod, const std::string& reason) {
+        return await(watch_for_event(*client, pod, reason));
+    }
+    static Task<std::string> watch_for_event(kube::Client& client, std::string pod,
+                                             std::string reason) {
+        const auto told = [&](const json::value& object) -> std::string {
+            const auto event = kube::decode<kube::Event>(object);
+            if (event->involved_object.name != pod || event->reason != reason) return {};
+            return fmt::format("{}: {}", event->involved_object.field_path, event->message);
+        };
+        kube::ListOptions list_options;
+        list_options.namespace_ = "default";
+        auto listed = co_await client.list(kube::types::kEvents, list_options);
+        for (const kube::ObjectPtr& item : listed->items)
+            if (std::string text = told(*item); !text.empty()) co_return text;
+        kube::WatchOptions watch_options;
+        watch_options.namespace_ = "default";
+        watch_options.resource_version = listed->resource_version;
+        auto stream = co_await client.watch(kube::types::kEvents, watch_options);
+        for (;;) {
+            auto next = co_await (*stream)->next();
+            if (!next || !*next) throw std::logic_error("the watch ended");
+            if ((*next)->type == kube::WatchEventType::kBookmark) continue;
+            if (std::string text = told(*(*next)->object); !text.empty()) co_return text;
+        }
+    }
     const kube::ContainerStateTerminated& end_of(const kube::Pod& pod) {
         static const kube::ContainerStateTerminated kNone;
         return main_status(pod).state.terminated ? *main_status(pod).state.terminated : kNone;
@@ -52,11 +80,33 @@ TEST_P(NodeIsolationTest, TooMuchMemoryIsToldApartFromAKill) {
     const kube::Pod greedy = wait_phase("greedy", "Failed");
     EXPECT_EQ(end_of(greedy).exit_code, 137);
     EXPECT_EQ(end_of(greedy).reason, "OOMKilled");
+    EXPECT_EQ(event_of("greedy", "OOMKilling"),
+              "spec.containers{main}: The kernel killed processes of container main, which was out "
+              "of memory (its limit is 32Mi)");
     const kube::Pod killed = wait_phase("killed", "Failed");
     EXPECT_EQ(end_of(killed).exit_code, 137);
     EXPECT_EQ(end_of(killed).reason, "Error");
     wait_phase("modest", "Succeeded");
     EXPECT_EQ(logs("modest"), "1\n");
+    for (const char* pod : {"killed", "modest"})
+        EXPECT_THAT(events_of(pod), Not(Contains(StartsWith("OOMKilling"))));
+}
+
+TEST_P(NodeIsolationTest, AKillForMemoryIsToldWhileTheContainerRuns) {
+    start_node();
+    if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
+    create(pod_json("survives", shell("python3 -c 'b = bytearray(96 << 20)'\n"
+                                      "until test -e go; do sleep 0.01; done",
+                                      {{"resources", {{"limits", {{"memory", "32Mi"}}}}}})));
+    // With groups of version 2 the first process is killed, too.
+    EXPECT_THAT(event_of("survives", "OOMKilling"), StartsWith("spec.containers{main}: "));
+    std::ofstream(dir / "work/go").close();
+    const auto ended = wait_for("survives", [](const kube::Pod* p) {
+        return p != nullptr && (p->status.phase == "Succeeded" || p->status.phase == "Failed");
+    });
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(end_of(*ended).reason,
+              end_of(*ended).exit_code.value_or(0) == 0 ? "Completed" : "OOMKilled");
 }
 
 TEST_P(NodeIsolationTest, AForkBombEndsWithItsContainerAndTheMachineGoesOn) {

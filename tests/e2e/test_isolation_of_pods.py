@@ -6,6 +6,7 @@ What the machine can't enforce (no cgroup that is writable) is skipped, and said
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -207,6 +208,17 @@ def test_memory_beyond_the_limit_is_an_oom_kill_and_kill_9_is_not(user):
     assert terminated(run, "killed")["reason"] == "Error", run
     assert terminated(run, "killed")["exitCode"] == 137
     assert "NotEnforced" not in run.text
+
+
+def test_a_kill_for_memory_that_the_container_survives_is_told(user):
+    need_limits(user)
+    run = user.run(pod("survives", "python3 -c 'print(len(bytearray(128 << 20)))'; echo still here",
+                       resources={"limits": {"memory": "48Mi"}}))
+    assert run.status == 0, run
+    assert terminated(run, "survives")["reason"] == "Completed", run
+    assert "still here" in run.text
+    assert "pod survives: OOMKilling: The kernel killed processes of container" in run.text, run
+    assert re.search(r"  out of memory: pod survives, container \S+ \(its limit is 48Mi\)", run.text), run
 
 
 def test_cpu_beyond_the_limit_is_held_back(user):

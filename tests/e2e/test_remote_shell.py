@@ -98,6 +98,22 @@ def test_the_exit_status_of_a_rank_is_that_of_the_run(muster):
     assert finished.status == 7, finished
 
 
+def test_a_rank_that_is_killed_for_memory_is_told(muster):
+    # The worker's pod survives its rank, and mpirun alone fails.
+    greedy = [*MPIRUN, "-np", "1", PYTHON, "-c", "print(len(bytearray(512 << 20)))"]
+    job = json.loads(mpijob(muster, greedy, workers=1).read_text())
+    container = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    container["resources"] = {"limits": {"memory": "128Mi"}}
+    finished = muster.run("run", muster.write("job.json", json.dumps(job)))
+    if "resources.limits.memory" in finished.text:
+        pytest.skip("no cgroup can be written here")
+    assert finished.status != 0, finished
+    assert "pod ring-worker-0: OOMKilling: The kernel killed processes of container mpi" in finished.text, finished
+    # With groups of version 2 all of the worker is killed, and may be the first to fail.
+    assert re.search(r"muster:   out of memory: pod ring-worker-0, container mpi \(its limit is 128Mi\)|"
+                     r"pod ring-worker-0, container mpi .*OOMKilled", finished.text), finished
+
+
 def test_two_jobs_at_once_do_not_meet(muster):
     commands = [[*MPIRUN, "-np", "2", "sh", "-c", "sleep 1; hostname"]] * 2
     jobs = []

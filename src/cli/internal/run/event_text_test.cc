@@ -252,6 +252,103 @@ TEST(RunHistory, AWarningThatOnlyRepeatsTheFailureIsLeftOut) {
     EXPECT_EQ(history.verdict(job("Failed")).event, "Alone");
 }
 
+EventView killed_for_memory(std::string uid, std::string container) {
+    return {.namespace_ = "",
+            .kind = "Pod",
+            .name = "d-worker-0",
+            .uid = std::move(uid),
+            .warning = true,
+            .reason = "OOMKilling",
+            .message = "The kernel killed processes",
+            .count = 1,
+            .container = std::move(container)};
+}
+
+TEST(RunHistory, AKillForMemoryIsInTheVerdictWhoeverSurvivesIt) {
+    RunHistory history;
+    // A rank dies in a worker, which lives on; mpirun fails, and then the worker is deleted.
+    PodView worker = pod("Running", running());
+    worker.containers[0].memory_limit = "48Mi";
+    PodView launcher = pod("Running", running());
+    launcher.uid = "u2";
+    launcher.name = "d-launcher";
+    PodView failed = launcher;
+    failed.phase = "Failed";
+    failed.containers = pod("Failed", ended(1)).containers;
+    history.pod_changed(nullptr, &worker);
+    history.pod_changed(nullptr, &launcher);
+    history.event_changed(killed_for_memory("u1", "pytorch"));
+    history.event_changed(killed_for_memory("u1", "pytorch"));
+    history.event_changed(killed_for_memory("of another job", "pytorch"));
+    history.pod_changed(&launcher, &failed);
+    history.pod_changed(&worker, nullptr);
+    const std::string line =
+        "  out of memory: pod d-worker-0, container pytorch (its limit is 48Mi)";
+    const Verdict verdict = history.verdict(job("Failed"));
+    EXPECT_EQ(verdict.exit_code, 1);
+    EXPECT_THAT(texts(tell_verdict(verdict, {"said"})),
+                ElementsAre(HasSubstr("failed after"), HasSubstr("because"),
+                            "  first to fail: pod d-launcher, container pytorch exited with code 1",
+                            "  its last lines:", "    | said", line));
+    EXPECT_THAT(texts(tell_verdict(history.verdict(job("Succeeded")), {})),
+                ElementsAre(HasSubstr("succeeded after"), line));
+    EXPECT_THAT(texts(tell_verdict(history.verdict(worker), {})),
+                ElementsAre(HasSubstr("Pod default/d-worker-0"), line));
+}
+
+TEST(RunHistory, AContainerThatEndedForMemoryIsToldOnce) {
+    const auto out_of_memory = [](int restarts) {
+        ContainerView view = ended(137, restarts);
+        view.terminated->reason = "OOMKilled";
+        view.terminated->memory_limit = view.memory_limit = "64Mi";
+        return view;
+    };
+    RunHistory history;
+    PodView runs = pod("Running", running());
+    PodView failed = pod("Failed", out_of_memory(0));
+    history.pod_changed(nullptr, &runs);
+    history.event_changed(killed_for_memory("u1", "pytorch"));
+    history.pod_changed(&runs, &failed);
+    EXPECT_THAT(history.verdict(job("Failed")).out_of_memory, IsEmpty())
+        << "the first to fail says it";
+    // One that a restart made up for, and one that ended while its pod was deleted, are told.
+    PodView leaving = failed;
+    leaving.uid = "u2";
+    leaving.name = "d-worker-1";
+    leaving.deleting = true;
+    PodView again = pod("Succeeded", ended(0, 1));
+    again.uid = "u3";
+    again.name = "d-worker-2";
+    again.containers[0].last_terminated = out_of_memory(0).terminated;
+    history.pod_changed(nullptr, &leaving);
+    history.pod_changed(nullptr, &again);
+    const std::vector<OutOfMemory> found = history.verdict(job("Failed")).out_of_memory;
+    EXPECT_THAT(found, ElementsAre(OutOfMemory{"d-worker-1", "pytorch", "64Mi"},
+                                   OutOfMemory{"d-worker-2", "pytorch", ""}));
+}
+
+TEST(RunHistory, ManyContainersThatRanOutOfMemoryAreCounted) {
+    Verdict verdict;
+    verdict.succeeded = true;
+    for (int i = 0; i < 23; ++i) verdict.out_of_memory.push_back({fmt::format("p{}", i), "", ""});
+    const std::vector<std::string> told = texts(tell_verdict(verdict, {}));
+    ASSERT_EQ(told.size(), 22u);
+    EXPECT_EQ(told[20], "  out of memory: pod p19");
+    EXPECT_EQ(told[21], "  out of memory: 3 more");
+}
+
+TEST(EventView, KnowsTheContainerThatItIsAbout) {
+    const auto container = [](std::string_view field) {
+        return event_view(json::parse(fmt::format(
+                              R"({{"involvedObject":{{"kind":"Pod","fieldPath":"{}"}}}})", field)))
+            ->container;
+    };
+    EXPECT_EQ(container("spec.containers{main}"), "main");
+    EXPECT_EQ(container("spec.initContainers{first}"), "first");
+    for (const char* other : {"", "spec", "{", "}{", "spec.containers{main"})
+        EXPECT_EQ(container(other), "") << other;
+}
+
 TEST(RunHistory, ASuccessHasNoCulprit) {
     RunHistory history;
     PodView failed = pod("Failed", ended(1));

@@ -3,10 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace muster::cli {
 
 namespace {
+
+/// What a node calls the end of a container for which memory ran out, and its event about the
+/// processes that were killed.
+constexpr std::string_view kOutOfMemoryEnd = "OOMKilled";
+constexpr std::string_view kOutOfMemoryEvent = "OOMKilling";
+/// How many containers that were out of memory have lines of their own.
+constexpr std::size_t kToldOutOfMemory = 20;
 
 const ContainerView* same_container(const PodView* pod, const ContainerView& like) {
     if (pod == nullptr) return nullptr;
@@ -47,6 +55,17 @@ const Failure* deciding(const PodView& pod, const std::vector<Failure>& failures
     return first;
 }
 
+bool ran_out_of_memory(const std::optional<TerminationView>& end) {
+    return end && end->reason == kOutOfMemoryEnd;
+}
+
+/// Whether the line about the failure says that memory ran out.
+bool tells_of(const std::optional<Failure>& failure, const std::string& pod_uid,
+              const std::string& container) {
+    return failure && failure->pod_uid == pod_uid && failure->container == container &&
+           ran_out_of_memory(failure->termination);
+}
+
 }  // namespace
 
 int Failure::exit_code() const {
@@ -61,7 +80,16 @@ void RunHistory::pod_changed(const PodView* before, const PodView* after) {
     PodRecord& record = pods_[after->uid];
     if (record.last.uid.empty()) uids_[{after->namespace_, after->name}].push_back(after->uid);
     note_failures(record, before, *after);
+    for (const ContainerView& container : after->containers)
+        if (ran_out_of_memory(container.terminated) || ran_out_of_memory(container.last_terminated))
+            note_out_of_memory(after->uid, container.name);
     record.last = *after;
+}
+
+void RunHistory::note_out_of_memory(const std::string& pod_uid, const std::string& container) {
+    const std::pair<std::string, std::string> where(pod_uid, container);
+    if (std::ranges::find(out_of_memory_, where) == out_of_memory_.end())
+        out_of_memory_.push_back(where);
 }
 
 void RunHistory::note_failures(PodRecord& record, const PodView* before, const PodView& after) {
@@ -101,7 +129,10 @@ void RunHistory::note_failures(PodRecord& record, const PodView* before, const P
 }
 
 void RunHistory::event_changed(const EventView& event) {
-    if (event.warning) events_.push_back(event);
+    if (event.kind == "Pod" && event.reason == kOutOfMemoryEvent)
+        note_out_of_memory(event.uid, event.container);
+    else if (event.warning)
+        events_.push_back(event);
 }
 
 int RunHistory::restarts(const std::string& owner_uid) const {
@@ -132,6 +163,23 @@ void RunHistory::find_failure(Verdict& verdict,
     }
 }
 
+void RunHistory::find_out_of_memory(Verdict& verdict,
+                                    const std::function<bool(const PodView&)>& belongs) const {
+    for (const auto& [uid, container] : out_of_memory_) {
+        const auto record = pods_.find(uid);
+        if (record == pods_.end() || !belongs(record->second.last)) continue;
+        if (tells_of(verdict.failure, uid, container) || tells_of(verdict.earlier, uid, container))
+            continue;
+        const PodView& pod = record->second.last;
+        OutOfMemory found{.pod = pod.name, .container = container, .limit = {}};
+        const auto view = std::ranges::find(pod.containers, container, &ContainerView::name);
+        if (view != pod.containers.end()) found.limit = view->memory_limit;
+        // A pod that was made again may have been out of memory again.
+        if (std::ranges::find(verdict.out_of_memory, found) == verdict.out_of_memory.end())
+            verdict.out_of_memory.push_back(std::move(found));
+    }
+}
+
 std::string RunHistory::last_warning(const std::optional<Failure>& failure,
                                      const std::string& owner_uid) const {
     auto last_about = [&](const std::string& uid) {
@@ -155,10 +203,13 @@ Verdict RunHistory::verdict(const JobView& job) const {
     const ConditionView* condition = job.true_condition(job.succeeded() ? "Succeeded" : "Failed");
     if (condition != nullptr)
         verdict.condition = fmt::format("{}: {}", condition->reason, condition->message);
-    if (verdict.succeeded) return verdict;
-    find_failure(verdict, [&](const PodView& pod) { return pod.owner_uid == job.uid; });
-    verdict.event = last_warning(verdict.failure, job.uid);
-    verdict.exit_code = verdict.failure ? verdict.failure->exit_code() : 1;
+    const auto belongs = [&job](const PodView& pod) { return pod.owner_uid == job.uid; };
+    if (!verdict.succeeded) {
+        find_failure(verdict, belongs);
+        verdict.event = last_warning(verdict.failure, job.uid);
+        verdict.exit_code = verdict.failure ? verdict.failure->exit_code() : 1;
+    }
+    find_out_of_memory(verdict, belongs);
     return verdict;
 }
 
@@ -170,10 +221,13 @@ Verdict RunHistory::verdict(const PodView& pod) const {
                      : pod.phase == "Failed" ? "failed"
                                              : "unfinished";
     verdict.restarts = pod.restarts();
-    if (verdict.succeeded) return verdict;
-    find_failure(verdict, [&](const PodView& other) { return other.uid == pod.uid; });
-    verdict.event = last_warning(verdict.failure, pod.uid);
-    verdict.exit_code = verdict.failure ? verdict.failure->exit_code() : 1;
+    const auto belongs = [&pod](const PodView& other) { return other.uid == pod.uid; };
+    if (!verdict.succeeded) {
+        find_failure(verdict, belongs);
+        verdict.event = last_warning(verdict.failure, pod.uid);
+        verdict.exit_code = verdict.failure ? verdict.failure->exit_code() : 1;
+    }
+    find_out_of_memory(verdict, belongs);
     return verdict;
 }
 
@@ -195,6 +249,24 @@ std::string tell_restarts(const Verdict& verdict) {
                        grouped ? " of all its pods" : "");
 }
 
+std::vector<Told> tell_out_of_memory(const std::vector<OutOfMemory>& all) {
+    std::vector<Told> told;
+    for (const OutOfMemory& one : all) {
+        if (told.size() == kToldOutOfMemory) {
+            told.push_back(
+                {Tone::kBad, fmt::format("  out of memory: {} more", all.size() - told.size())});
+            break;
+        }
+        const std::string container =
+            one.container.empty() ? "" : fmt::format(", container {}", one.container);
+        const std::string limit =
+            one.limit.empty() ? "" : fmt::format(" (its limit is {})", one.limit);
+        told.push_back(
+            {Tone::kBad, fmt::format("  out of memory: pod {}{}{}", one.pod, container, limit)});
+    }
+    return told;
+}
+
 }  // namespace
 
 std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::string>& last_lines) {
@@ -202,7 +274,11 @@ std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::st
     Tone tone = verdict.succeeded ? Tone::kGood : Tone::kBad;
     told.push_back({tone, fmt::format("{} {} after {}, {}", verdict.name, verdict.result,
                                       tell_duration(verdict.seconds), tell_restarts(verdict))});
-    if (verdict.succeeded) return told;
+    std::vector<Told> out_of_memory = tell_out_of_memory(verdict.out_of_memory);
+    if (verdict.succeeded) {
+        std::ranges::move(out_of_memory, std::back_inserter(told));
+        return told;
+    }
     if (!verdict.condition.empty()) told.push_back({tone, "  because: " + verdict.condition});
     if (verdict.earlier)
         told.push_back({tone, "  first to fail: " + tell_failure(*verdict.earlier)});
@@ -214,6 +290,7 @@ std::vector<Told> tell_verdict(const Verdict& verdict, const std::vector<std::st
         told.push_back({tone, "  its last lines:"});
         for (const std::string& line : last_lines) told.push_back({tone, "    | " + line});
     }
+    std::ranges::move(out_of_memory, std::back_inserter(told));
     if (!verdict.event.empty() && verdict.event != verdict.condition)
         told.push_back({tone, "  last warning: " + verdict.event});
     return told;

@@ -25,6 +25,16 @@ struct Failure {
     int exit_code() const;
 };
 
+/// A container of which the kernel killed processes because memory ran out, whether it survived that
+/// or not.
+struct OutOfMemory {
+    std::string pod;
+    std::string container;
+    std::string limit;  ///< empty: none
+
+    friend bool operator==(const OutOfMemory&, const OutOfMemory&) = default;
+};
+
 /// How a job (or a bare pod) ended.
 struct Verdict {
     std::string name;  ///< "PyTorchJob default/digits"
@@ -36,7 +46,8 @@ struct Verdict {
     std::string condition;           ///< of the condition that ended it: reason and message
     std::optional<Failure> failure;  ///< of the first pod that no restart made up for
     std::optional<Failure> earlier;  ///< of another container of that pod, which did not decide
-    std::string event;               ///< the last warning about it; empty: none says more
+    std::vector<OutOfMemory> out_of_memory;  ///< but for the two above, in the order of time
+    std::string event;                       ///< the last warning about it; empty: none says more
     int exit_code = 0;
 };
 
@@ -56,7 +67,10 @@ class RunHistory {
         std::vector<Failure> failures;
     };
     void note_failures(PodRecord& record, const PodView* before, const PodView& after);
+    void note_out_of_memory(const std::string& pod_uid, const std::string& container);
     void find_failure(Verdict& verdict, const std::function<bool(const PodView&)>& belongs) const;
+    void find_out_of_memory(Verdict& verdict,
+                            const std::function<bool(const PodView&)>& belongs) const;
     std::string last_warning(const std::optional<Failure>& failure,
                              const std::string& owner_uid) const;
 
@@ -64,6 +78,7 @@ class RunHistory {
     std::vector<std::pair<std::string, Failure>> order_;  ///< pod uid and failure, oldest first
     std::map<kube::NamespacedName, std::vector<std::string>> uids_;  ///< of its incarnations
     std::vector<EventView> events_;
+    std::vector<std::pair<std::string, std::string>> out_of_memory_;  ///< pod uid and container
 };
 
 /// The lines of a verdict, with the last lines of the failed container's log.

@@ -66,6 +66,7 @@ ContainerView container_view(const kube::Pod& pod, const kube::ContainerStatus& 
     view.main = facts.main;
     view.restarts = status.restart_count.value_or(0);
     view.running = status.state.running.has_value();
+    view.memory_limit = facts.memory_limit;
     if (status.state.waiting) {
         view.waiting_reason = status.state.waiting->reason;
         view.waiting_message = status.state.waiting->message;
@@ -185,6 +186,10 @@ std::optional<EventView> event_view(const json::value& object) {
     view.reason = string_at(root, "reason");
     view.message = string_at(root, "message");
     view.count = std::max(1, number_at(root, "count"));
+    // "spec.containers{main}"
+    const std::string_view field = string_at(about, "fieldPath");
+    if (const std::size_t name = field.find('{'); name != field.npos && field.ends_with('}'))
+        view.container = field.substr(name + 1, field.size() - name - 2);
     return view;
 }
 

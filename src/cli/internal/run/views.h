@@ -31,6 +31,7 @@ struct ContainerView {
     bool main = false;     ///< the one that its job is about
     int restarts = 0;
     bool running = false;
+    std::string memory_limit = {};  ///< empty: none
     std::string waiting_reason;
     std::string waiting_message;
     std::optional<TerminationView> terminated;       ///< of the current instance
@@ -109,6 +110,7 @@ struct EventView {
     std::string reason;
     std::string message;
     int count = 1;
+    std::string container = {};  ///< of its subject that it is about; may be empty
 
     friend bool operator==(const EventView&, const EventView&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,6 +65,20 @@ class KernelCgroupFiles final : public CgroupFiles {
             return Error(Code::kConflict,
                          fmt::format("the cgroup {} belongs to another muster", group));
         return system_error("locking the cgroup " + group, errno);
+    }
+
+    Result<UniqueFd> open_oom_notices(const std::string& group,
+                                      process::CgroupVersion version) override {
+        const bool v1 = version == process::CgroupVersion::kV1;
+        const std::string path = path_of(group, v1 ? "memory.oom_control" : "memory.events");
+        UniqueFd counts(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!counts) return system_error("opening " + path, errno);
+        if (!v1) return counts;
+        UniqueFd notices(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        if (!notices) return system_error("making a descriptor of events", errno);
+        TRY_VOID(write(group, "cgroup.event_control",
+                       fmt::format("{} {}", notices.get(), counts.get())));
+        return notices;
     }
 
     Result<std::vector<std::string>> children(const std::string& group) override {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "process/cgroup_hierarchies.h"
 
 namespace muster::runtime {
 
@@ -27,6 +28,10 @@ class CgroupFiles {
     /// Claims the group for as long as the descriptor, or a copy of it, is open; kConflict if
     /// another process has it, kForbidden if it is another user's.
     virtual Result<UniqueFd> claim(const std::string& group) = 0;
+    /// A descriptor that tells when the kernel kills processes of the group, which has a memory
+    /// controller, because memory ran out (OomNotices).
+    virtual Result<UniqueFd> open_oom_notices(const std::string& group,
+                                              process::CgroupVersion version) = 0;
     /// The names of the groups directly below.
     virtual Result<std::vector<std::string>> children(const std::string& group) = 0;
 };

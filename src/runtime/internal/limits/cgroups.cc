@@ -77,13 +77,25 @@ Result<std::vector<UniqueFd>> ContainerCgroup::open() const {
     return directories;
 }
 
-bool ContainerCgroup::ran_out_of_memory() const {
-    return std::ranges::any_of(groups_, [this](const Group& group) {
-        if (!group.memory) return false;
+std::int64_t ContainerCgroup::oom_kills() const {
+    for (const Group& group : groups_) {
+        if (!group.memory) continue;
         const bool v1 = group.version == CgroupVersion::kV1;
         const auto text = files_->read(group.path, v1 ? "memory.oom_control" : "memory.events");
-        return text && process::oom_kills(*text) > 0;
-    });
+        return text ? process::oom_kills(*text) : 0;
+    }
+    return 0;
+}
+
+Result<std::unique_ptr<OomNotices>> ContainerCgroup::oom_notices(
+    asio::any_io_executor executor) const {
+    for (const Group& group : groups_) {
+        if (!group.memory) continue;
+        TRY(UniqueFd descriptor, files_->open_oom_notices(group.path, group.version));
+        return std::make_unique<OomNotices>(std::move(executor), std::move(descriptor),
+                                            group.version);
+    }
+    return nullptr;
 }
 
 PodCgroup::~PodCgroup() {

@@ -11,6 +11,7 @@
 #include "process/cgroup_hierarchies.h"
 #include "runtime/internal/limits/cgroup_files.h"
 #include "runtime/internal/limits/cgroup_limits.h"
+#include "runtime/internal/limits/oom_notices.h"
 
 namespace muster::runtime {
 
@@ -32,8 +33,10 @@ class ContainerCgroup {
 
     /// Their directories, for CgroupEntry.
     Result<std::vector<UniqueFd>> open() const;
-    /// Whether the kernel has killed a process of the container because memory ran out.
-    bool ran_out_of_memory() const;
+    /// How many processes of the container the kernel has killed because memory ran out.
+    std::int64_t oom_kills() const;
+    /// Tells of further ones; null without a memory controller.
+    Result<std::unique_ptr<OomNotices>> oom_notices(asio::any_io_executor executor) const;
 
   private:
     CgroupFiles* files_;

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 
+#include "base/test_loop.h"
 #include "process/cgroup_entry.h"
 #include "runtime/internal/limits/fake_cgroup_files.h"
 
@@ -79,9 +80,9 @@ TEST(Cgroups, AloneInADelegatedGroupMusterMovesAsideAndLimitsBelowIt) {
         EXPECT_EQ(scope.files.value(at + "/main-0", "cpu.max"), "10000 100000");
         ASSERT_TRUE((*container)->open());
         EXPECT_THAT(scope.files.opened, ElementsAre(at + "/main-0"));
-        EXPECT_FALSE((*container)->ran_out_of_memory());
+        EXPECT_EQ((*container)->oom_kills(), 0);
         scope.files.groups.at(at + "/main-0").files["memory.events"] = "oom_kill 1\n";
-        EXPECT_TRUE((*container)->ran_out_of_memory());
+        EXPECT_EQ((*container)->oom_kills(), 1);
     }
     ASSERT_TRUE(cgroups.remove());
     EXPECT_EQ(scope.files.at, "/cg/user/scope");
@@ -121,7 +122,7 @@ TEST(Cgroups, WithOthersInTheGroupNothingIsLimitedAndNothingIsMoved) {
     ASSERT_TRUE(pod);
     auto container = (*pod)->make_container("main-0", {.memory_bytes = 4096, .cpu_milli = {}});
     ASSERT_TRUE(container);
-    EXPECT_FALSE((*container)->ran_out_of_memory());
+    EXPECT_EQ((*container)->oom_kills(), 0);
     EXPECT_TRUE(cgroups.remove());
 }
 
@@ -234,14 +235,31 @@ TEST_F(KernelCgroupsTest, TooMuchMemoryIsAKillThatIsToldApart) {
     auto limited = container({.memory_bytes = 32 << 20, .cpu_milli = {}});
     ASSERT_TRUE(limited);
     EXPECT_EQ(run_in(*limited, [] { return touch(8); }), 0);
-    EXPECT_FALSE(limited->ran_out_of_memory());
+    EXPECT_EQ(limited->oom_kills(), 0);
     int status = run_in(*limited, [] { return ::kill(::getpid(), SIGKILL); });
     EXPECT_TRUE(WIFSIGNALED(status));
-    EXPECT_FALSE(limited->ran_out_of_memory());
+    EXPECT_EQ(limited->oom_kills(), 0);
     status = run_in(*limited, [] { return touch(64); });
     ASSERT_TRUE(WIFSIGNALED(status));
     EXPECT_EQ(WTERMSIG(status), SIGKILL);
-    EXPECT_TRUE(limited->ran_out_of_memory());
+    EXPECT_EQ(limited->oom_kills(), 1);
+}
+
+TEST_F(KernelCgroupsTest, AKillForMemoryIsNoticedWhileTheGroupLives) {
+    RealLoop loop;
+    auto limited = container({.memory_bytes = 32 << 20, .cpu_milli = {}});
+    ASSERT_TRUE(limited);
+    auto notices = limited->oom_notices(loop.context.get_executor());
+    ASSERT_TRUE(notices) << notices.error().message();
+    ASSERT_NE(*notices, nullptr);
+    for (int kills = 1; kills <= 2; ++kills) {
+        EXPECT_TRUE(WIFSIGNALED(run_in(*limited, [] { return touch(64); })));
+        loop.await((*notices)->wait());
+        EXPECT_EQ(limited->oom_kills(), kills);
+    }
+    auto unlimited = pod->make_container("other", {});
+    ASSERT_TRUE(unlimited);
+    EXPECT_TRUE((*unlimited)->oom_notices(loop.context.get_executor()));
 }
 
 TEST_F(KernelCgroupsTest, ProcessesEndAtTheLimitOfThePod) {

@@ -113,6 +113,9 @@ class FakeCgroupFiles final : public CgroupFiles {
         if (!claimed.insert(group).second) return Error(Code::kConflict, group + " is claimed");
         return UniqueFd();
     }
+    Result<UniqueFd> open_oom_notices(const std::string& group, process::CgroupVersion) override {
+        return system_error("open " + group, ENOENT);
+    }
     Result<std::vector<std::string>> children(const std::string& group) override {
         if (!groups.contains(group)) return system_error("opendir " + group, ENOENT);
         return names_below(group);

@@ -116,9 +116,23 @@ Result<std::vector<UniqueFd>> PodIsolation::enter(std::size_t index, std::uint32
     return directories;
 }
 
+std::int64_t PodIsolation::oom_kills(std::uint32_t instance) const {
+    const auto found = instances_.find(instance);
+    return found == instances_.end() ? 0 : found->second->oom_kills();
+}
+
+Result<std::unique_ptr<OomNotices>> PodIsolation::oom_notices(asio::any_io_executor executor,
+                                                              std::size_t index,
+                                                              std::uint32_t instance) const {
+    const auto found = instances_.find(instance);
+    if (found == instances_.end() || !container(index).resources.limits.contains("memory"))
+        return nullptr;
+    return found->second->oom_notices(std::move(executor));
+}
+
 bool PodIsolation::leave(std::uint32_t instance) {
     auto found = instances_.extract(instance);
-    return !found.empty() && found.mapped()->ran_out_of_memory();
+    return !found.empty() && found.mapped()->oom_kills() > 0;
 }
 
 }  // namespace muster::runtime

@@ -59,6 +59,12 @@ class PodIsolation {
     /// Makes the groups of one instance of a container, or finds those of a running one, and opens
     /// them for its supervisor.
     Result<std::vector<UniqueFd>> enter(std::size_t index, std::uint32_t instance);
+    /// How many processes of the instance the kernel has killed because memory ran out.
+    std::int64_t oom_kills(std::uint32_t instance) const;
+    /// Tells of further ones; null if the container has no limit that is enforced.
+    Result<std::unique_ptr<OomNotices>> oom_notices(asio::any_io_executor executor,
+                                                    std::size_t index,
+                                                    std::uint32_t instance) const;
     /// The instance is gone: removes its groups. True if the kernel has killed one of its processes
     /// because memory ran out.
     bool leave(std::uint32_t instance);

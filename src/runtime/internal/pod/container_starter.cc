@@ -30,6 +30,7 @@ Result<void> ContainerStarter::launch(std::size_t index) {
         ContainerRun::create(pod_.node.executor, std::move(start), pod_.files.log(name, id.log())));
     TRY(const auto groups, pod_.isolation.enter(index, run->id()));
     TRY_VOID(run->launch(*pod_.sandbox, groups));
+    pod_.out_of_memory.begin(index, run->id());
     pod_.runs.add(std::move(run));
     return {};
 }

@@ -1,6 +1,9 @@
 #include "runtime/internal/pod/pod_context.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
+
+#include <boost/json/serialize.hpp>
 
 #include "runtime/internal/lifecycle/termination_message.h"
 #include "runtime/internal/pod/container_plan.h"
@@ -42,7 +45,9 @@ PodContext::PodContext(NodeContext& shared, std::shared_ptr<const kube::Pod> obj
                   node.names.address(pod->metadata.namespace_, pod->metadata.name).value_or(0)),
               node.host_ip, now()),
       runs(machine.facts().containers.size()),
-      execs(node.executor) {}
+      execs(node.executor),
+      out_of_memory(isolation, tasks, node.clock,
+                    [this](std::size_t index) { record_out_of_memory(index); }) {}
 
 const kube::Container& PodContext::container(std::size_t index) const {
     const auto& init = pod->spec.init_containers;
@@ -55,6 +60,24 @@ std::string PodContext::container_id(std::uint32_t run) const {
 
 void PodContext::record(kube::EventType type, std::string reason, std::string message) const {
     node.events.record(reference_to(*pod), type, std::move(reason), std::move(message));
+}
+
+void PodContext::record_out_of_memory(std::size_t index) const {
+    const kube::Container& killed = container(index);
+    kube::ObjectReference about = reference_to(*pod);
+    about.field_path = fmt::format(
+        "spec.{}{{{}}}", index < pod->spec.init_containers.size() ? "initContainers" : "containers",
+        killed.name);
+    std::string limit;
+    if (const auto found = killed.resources.limits.find("memory");
+        found != killed.resources.limits.end())
+        limit = fmt::format(" (its limit is {})", found->second.is_string()
+                                                      ? std::string(found->second.get_string())
+                                                      : json::serialize(found->second));
+    node.events.record(about, kube::EventType::kWarning, "OOMKilling",
+                       fmt::format("The kernel killed processes of container {}, which was out of "
+                                   "memory{}",
+                                   killed.name, limit));
 }
 
 EnvironmentInput PodContext::environment() const {
@@ -76,6 +99,7 @@ ContainerEnd PodContext::end_of(std::size_t index, const ContainerRun& run,
     const kube::Container& ended = container(index);
     ContainerEnd end;
     end.exit_code = exit_code(report.value);
+    out_of_memory.end(report.id);
     // If the main process survived the killing of another, and its status says so, believe it.
     if (isolation.leave(report.id) && end.exit_code != 0) end.reason = "OOMKilled";
     const bool from_log =

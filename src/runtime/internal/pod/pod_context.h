@@ -8,6 +8,7 @@
 #include "runtime/internal/files/pod_files.h"
 #include "runtime/internal/lifecycle/pod_execs.h"
 #include "runtime/internal/lifecycle/pod_machine.h"
+#include "runtime/internal/limits/oom_watch.h"
 #include "runtime/internal/limits/pod_isolation.h"
 #include "runtime/internal/pod/container_env.h"
 #include "runtime/internal/pod/container_runs.h"
@@ -27,6 +28,8 @@ struct PodContext {
     const kube::Container& container(std::size_t index) const;
     std::string container_id(std::uint32_t run) const;
     void record(kube::EventType type, std::string reason, std::string message) const;
+    /// The kernel has killed processes of the container because memory ran out.
+    void record_out_of_memory(std::size_t index) const;
     EnvironmentInput environment() const;
     /// How an instance ended, by the report of its init; it leaves its cgroups.
     ContainerEnd end_of(std::size_t index, const ContainerRun& run, const pod_init::Report& report);
@@ -45,6 +48,7 @@ struct PodContext {
     std::unique_ptr<PodSandbox> sandbox;
     ContainerRuns runs;
     PodExecs execs;
+    OomWatch out_of_memory;
     bool stopping = false;  ///< nothing more begins
 };
 

@@ -40,9 +40,11 @@ RecoveredContainer PodRecovery::recover(std::size_t index, RecoveredStarts::Star
                      {{"pod", pod_.name()},
                       {"container", pod_.container(index).name},
                       {"error", entered.error().message()}});
+    pod_.out_of_memory.begin(index, start.report.id);
     if (start.state == State::kRunning) run->started(std::move(start.report.pidfd));
     if (start.state == State::kEnded) container.end = pod_.end_of(index, *run, start.report);
     if (start.state == State::kFailed) {
+        pod_.out_of_memory.end(start.report.id);
         pod_.isolation.leave(start.report.id);
         container.end.message = pod_.failure_of(*run, start.report);
     }

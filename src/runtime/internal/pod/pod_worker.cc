@@ -273,6 +273,7 @@ void PodWorker::sandbox_ended() {
     pod_.sandbox.reset();
     sandbox_ended_.notify_all();
     pod_.runs.finish_all();
+    pod_.out_of_memory.end_all();
     pod_.isolation.sandbox_gone();
     if (pod_.stopping) return;
     if (recovery_.under_way()) {
@@ -319,6 +320,7 @@ void PodWorker::handle_container(ContainerRun& run, pod_init::Report report) {
     }
     run.finish();
     if (report.kind == pod_init::Report::Kind::kStartFailed) {
+        pod_.out_of_memory.end(report.id);
         pod_.isolation.leave(report.id);
         return perform(pod_.machine.start_failed(index, pod_.failure_of(run, report), pod_.now()));
     }
