@@ -241,6 +241,27 @@ TEST_P(NamespacedIsolationTest, AReadOnlyRootLeavesVolumesAndTmp) {
     EXPECT_TRUE(fs::exists(dir / "host/x"));
 }
 
+TEST_P(NamespacedIsolationTest, APodsDnsConfigIsInItsResolvConf) {
+    start_node();
+    const char* script = "cat /etc/resolv.conf";
+    json::object alone;
+    alone["dnsPolicy"] = "None";
+    alone["dnsConfig"] = {{"nameservers", json::array{"192.0.2.53"}},
+                          {"searches", json::array{"jobs.example"}},
+                          {"options", json::array{json::object{{"name", "ndots"}, {"value", "3"}},
+                                                  json::object{{"name", "rotate"}}}}};
+    json::object more;
+    more["dnsConfig"] = {{"searches", json::array{"jobs.example"}}};
+    create(pod_json("alone", shell(script), std::move(alone)));
+    create(pod_json("more", shell(script), std::move(more)));
+    create(pod_json("usual", shell(script)));
+    for (const char* name : {"alone", "more", "usual"}) wait_phase(name, "Succeeded");
+    EXPECT_EQ(logs("alone"),
+              "nameserver 192.0.2.53\nsearch jobs.example\noptions ndots:3 rotate\n");
+    EXPECT_THAT(logs("more"), HasSubstr("jobs.example\n"));
+    EXPECT_THAT(logs("usual"), Not(HasSubstr("jobs.example")));
+}
+
 TEST_P(NamespacedIsolationTest, SharedMemoryIsHalfOfTheMachinesUnlessItsSizeIsGiven) {
     start_node();
     const char* script = "df -B1 --output=size /dev/shm | tail -n 1 | tr -d ' '";

@@ -1,5 +1,11 @@
 #include "apiserver/internal/strategies/pod_spec_validation.h"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json/value_from.hpp>
+
 #include "apiserver/internal/strategies/container_validation.h"
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/strategies/volume_validation.h"
@@ -33,6 +39,71 @@ void check_at_least(const json::object& spec, const std::string& in, std::string
                           fmt::format("must be greater than or equal to {}", least)));
 }
 
+constexpr std::size_t kMostNameServers = 3;
+constexpr std::size_t kMostSearches = 32;
+constexpr std::size_t kMostSearchBytes = 2048;
+
+bool is_ip_address(const std::string& text) {
+    std::array<unsigned char, sizeof(in6_addr)> address{};
+    return ::inet_pton(AF_INET, text.c_str(), address.data()) == 1 ||
+           ::inet_pton(AF_INET6, text.c_str(), address.data()) == 1;
+}
+
+void check_searches(const std::vector<std::string>& searches, const std::string& in,
+                    FieldErrors& field_errors) {
+    if (searches.size() > kMostSearches)
+        field_errors.push_back(invalid_value(in, json::value_from(searches),
+                                             "must not have more than 32 search paths"));
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+        bytes += searches[i].size() + (i == 0 ? 0 : 1);
+        std::string domain = searches[i];
+        if (domain.size() > 1 && domain.ends_with('.')) domain.pop_back();
+        // Domains of services begin with underscores (_tcp.example.com).
+        std::ranges::replace(domain, '_', 'x');
+        if (domain != "." && !kube::is_dns1123_subdomain(domain))
+            field_errors.push_back(invalid_value(fmt::format("{}[{}]", in, i),
+                                                 json::value(searches[i]), kDnsSubdomainMessage));
+    }
+    if (bytes > kMostSearchBytes)
+        field_errors.push_back(
+            invalid_value(in, json::value_from(searches),
+                          "must not have more than 2048 characters (including spaces) in the "
+                          "search list"));
+}
+
+/// Upstream: validation.go, validatePodDNSConfig.
+void check_dns_config(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
+    const std::string path = in + ".dnsConfig";
+    const json::object* config = object_at(spec, "dnsConfig");
+    const bool alone = string_at(spec, "dnsPolicy") == "None";
+    if (config == nullptr) {
+        if (alone)
+            field_errors.push_back(
+                required(path, "must provide `dnsConfig` with `dnsPolicy: None`"));
+        return;
+    }
+    const std::vector<std::string> servers = strings_at(*config, "nameservers");
+    if (alone && servers.empty())
+        field_errors.push_back(
+            required(path + ".nameservers",
+                     "must provide at least one DNS nameserver with `dnsPolicy: None`"));
+    if (servers.size() > kMostNameServers)
+        field_errors.push_back(invalid_value(path + ".nameservers", json::value_from(servers),
+                                             "must not have more than 3 nameservers"));
+    for (std::size_t i = 0; i < servers.size(); ++i)
+        if (!is_ip_address(servers[i]))
+            field_errors.push_back(
+                invalid_value(fmt::format("{}.nameservers[{}]", path, i), json::value(servers[i]),
+                              "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
+    check_searches(strings_at(*config, "searches"), path + ".searches", field_errors);
+    const auto options = objects_at(*config, "options");
+    for (std::size_t i = 0; i < options.size(); ++i)
+        if (string_at(*options[i], "name").empty())
+            field_errors.push_back(
+                required(fmt::format("{}.options[{}]", path, i), "must not be empty"));
+}
+
 }  // namespace
 
 void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
@@ -50,6 +121,7 @@ void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors
         field_errors.push_back(
             not_supported(in + ".dnsPolicy", dns,
                           {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}));
+    check_dns_config(spec, in, field_errors);
     check_at_least(spec, in, "terminationGracePeriodSeconds", 0, field_errors);
     check_at_least(spec, in, "activeDeadlineSeconds", 1, field_errors);
     for (const char* key : {"hostname", "subdomain"})

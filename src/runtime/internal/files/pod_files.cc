@@ -16,6 +16,12 @@ namespace muster::runtime {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* kResolvConfName = "resolv.conf";
+
+}  // namespace
+
 std::string hostname_of(const kube::Pod& pod) {
     std::string name = pod.spec.hostname.empty() ? pod.metadata.name : pod.spec.hostname;
     name.resize(std::min(name.size(), kube::kMaxLabelName));
@@ -74,6 +80,23 @@ Result<void> PodFiles::make(const kube::Pod& pod) {
 
 Result<void> PodFiles::take_over(const kube::Pod& pod) {
     TRY(hosts_file_, hosts_.add(pod.metadata.namespace_, pod.metadata.name, uid_));
+    std::error_code error;
+    if (fs::exists(directory_ / kResolvConfName, error))
+        resolv_conf_ = directory_ / kResolvConfName;
+    return {};
+}
+
+Result<void> PodFiles::write_resolv_conf(std::string_view text) {
+    const fs::path path = directory_ / kResolvConfName;
+    std::ofstream file(path);
+    file << text;
+    file.close();
+    std::error_code error;
+    // Regardless of the umask: the containers may run as another user.
+    if (file) fs::permissions(path, fs::perms(0644), error);
+    if (!file || error)
+        return Error(Code::kInternal, fmt::format("the file {} can't be written", path.string()));
+    resolv_conf_ = path;
     return {};
 }
 
@@ -83,7 +106,8 @@ PodDirectories PodFiles::of_container(const std::string& name) const {
             .hostname = directory_ / "hostname",
             .tmp = own / "tmp",
             .scratch = own / "scratch",
-            .termination_log = own / "termination-log"};
+            .termination_log = own / "termination-log",
+            .resolv_conf = resolv_conf_};
 }
 
 Result<void> PodFiles::begin_termination_log(const std::string& container) const {

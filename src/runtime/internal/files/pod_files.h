@@ -49,6 +49,8 @@ class PodFiles {
 
     const std::filesystem::path& directory() const { return directory_; }
     std::filesystem::path volumes() const { return directory_ / "volumes"; }
+    /// From now on the containers have an /etc/resolv.conf of the pod's own.
+    Result<void> write_resolv_conf(std::string_view text);
     /// The socket of the init of a pod that outlives us.
     std::filesystem::path socket() const { return directory_ / kSocketName; }
     /// Where the pod's view of the machine's files is assembled.
@@ -64,8 +66,9 @@ class PodFiles {
     std::string uid_;
     std::filesystem::path hosts_file_;  ///< set once it is made
     std::filesystem::path directory_;
-    std::filesystem::path logs_dir_;  ///< of all pods; empty if none are retained
-    std::filesystem::path logs_;      ///< of this pod
+    std::filesystem::path logs_dir_;     ///< of all pods; empty if none are retained
+    std::filesystem::path logs_;         ///< of this pod
+    std::filesystem::path resolv_conf_;  ///< empty if the pod has none of its own
 };
 
 }  // namespace muster::runtime

@@ -108,8 +108,9 @@ Result<pod_init::ContainerStart> plan_container(const kube::Container& container
     hosts.read_only = true;
     add(std::move(hosts));
     add_of_machine(bind(directories.hostname, "/etc/hostname"));
-    if (!surroundings.resolv_conf.empty())
-        add_of_machine(bind(surroundings.resolv_conf, "/etc/resolv.conf"));
+    const fs::path& resolv_conf =
+        directories.resolv_conf.empty() ? surroundings.resolv_conf : directories.resolv_conf;
+    if (!resolv_conf.empty()) add_of_machine(bind(resolv_conf, "/etc/resolv.conf"));
     add(bind(directories.termination_log.string(), termination_log_of(container)));
     if (own_tmp) {
         std::vector<std::string> kept = surroundings.kept_below_tmp;

@@ -24,7 +24,8 @@ struct ContainerSurroundings {
     /// Directories below /tmp that stay visible although the pod has its own /tmp: the caller's
     /// working directory, home and programs.
     std::vector<std::string> kept_below_tmp;
-    /// The containers' /etc/resolv.conf; empty if the machine has none.
+    /// The /etc/resolv.conf of containers whose pod has none of its own; empty if the machine has
+    /// none.
     std::filesystem::path resolv_conf;
 };
 
@@ -34,7 +35,8 @@ struct PodDirectories {
     std::filesystem::path hostname;  ///< file
     std::filesystem::path tmp;
     std::filesystem::path scratch;
-    std::filesystem::path termination_log;  ///< file
+    std::filesystem::path termination_log;   ///< file
+    std::filesystem::path resolv_conf = {};  ///< file; empty if the pod has none of its own
 };
 
 /// Why this container can't run here in any case; the message of its CreateContainerConfigError.

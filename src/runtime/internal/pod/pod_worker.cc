@@ -1,11 +1,14 @@
 #include "runtime/internal/pod/pod_worker.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "base/log.h"
 #include "base/time/bounded_seconds.h"
 #include "runtime/internal/files/volume_files.h"
+#include "runtime/internal/network/pod_dns.h"
 #include "runtime/internal/pod/container_plan.h"
 #include "runtime/internal/pod/sandbox_plan.h"
 
@@ -213,7 +216,21 @@ Task<Result<void>> PodWorker::prepare_pod() {
     CO_TRY_VOID(co_await volumes_.fetch_data());
     CO_TRY_VOID(pod_.isolation.prepare());
     CO_TRY_VOID(pod_.files.make(*pod_.pod));
+    CO_TRY_VOID(write_resolv_conf());
     co_return co_await volumes_.fill(false);
+}
+
+Result<void> PodWorker::write_resolv_conf() {
+    const std::optional<PodDns> dns = pod_dns(pod_.pod->spec);
+    if (!dns || !pod_.node.surroundings.namespaces) return {};
+    std::ostringstream of_node;
+    of_node << std::ifstream(pod_.node.surroundings.resolv_conf).rdbuf();
+    const PodResolvConf made = resolv_conf_of_pod(of_node.view(), *dns);
+    if (!made.omitted.empty())
+        pod_.record(kube::EventType::kWarning, "DNSConfigForming",
+                    fmt::format("the C library asks three name servers; left out: {}",
+                                fmt::join(made.omitted, ", ")));
+    return pod_.files.write_resolv_conf(made.text);
 }
 
 void PodWorker::sandbox_failed(const char* reason, std::string message) {

@@ -52,6 +52,8 @@ class PodWorker {
 
     Task<void> create_sandbox();
     Task<Result<void>> prepare_pod();
+    /// For a pod that asks for name servers, search domains or options of its own.
+    Result<void> write_resolv_conf();
     void sandbox_failed(const char* reason, std::string message);
     Task<void> take_over_sandbox();
     Task<Result<void>> prepare_recovered_pod();
