@@ -181,12 +181,15 @@ TEST_P(NodeIsolationTest, WhatIsNotHonouredIsNamed) {
         {{"hostPID", true},
          {"shareProcessNamespace", true},
          {"nodeSelector", {{"gpu", "a100"}}},
+         {"runtimeClassName", "gvisor"},
+         {"readinessGates", json::array{json::object{{"conditionType", "example.com/ready"}}}},
          {"affinity", {{"podAffinity", json::object()}}},
          {"volumes", json::array{{{"name", "v"}, {"emptyDir", {{"sizeLimit", "1Mi"}}}}}}}));
     wait_phase("asks", "Succeeded");
     EXPECT_THAT(events_of("asks"),
                 Contains(AllOf(StartsWith("NotEnforced"), HasSubstr("spec.hostPID"),
                                HasSubstr("spec.nodeSelector"), HasSubstr("spec.affinity"),
+                               HasSubstr("spec.runtimeClassName"), HasSubstr("spec.readinessGates"),
                                HasSubstr("spec.volumes[0].emptyDir.sizeLimit"),
                                HasSubstr("spec.containers[0].securityContext.seccompProfile"),
                                Not(HasSubstr("shareProcessNamespace")))));

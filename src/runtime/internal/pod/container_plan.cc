@@ -143,24 +143,6 @@ std::optional<std::string> hidden_by_tmp(const pod_init::ContainerStart& start) 
     return *found;
 }
 
-std::vector<std::string> fields_without_effect(const kube::Pod& pod) {
-    std::vector<std::string> fields;
-    for (const char* name : {"hostPID", "hostIPC"})
-        if (kube::bool_at(pod.spec.rest, name)) fields.push_back(fmt::format("spec.{}", name));
-    if (pod.spec.host_network.value_or(false)) fields.push_back("spec.hostNetwork");
-    // With one node there is no choice, so a manifest for a cluster runs as it is.
-    if (std::ranges::any_of(pod.spec.node_selector,
-                            [](const auto& entry) { return entry.first != "kubernetes.io/os"; }))
-        fields.push_back("spec.nodeSelector");
-    for (const char* name : {"affinity", "topologySpreadConstraints"})
-        if (pod.spec.rest.contains(name)) fields.push_back(fmt::format("spec.{}", name));
-    for (std::size_t i = 0; i < pod.spec.volumes.size(); ++i)
-        if (const auto& empty = pod.spec.volumes[i].empty_dir;
-            empty && empty->medium != "Memory" && !empty->size_limit.is_null())
-            fields.push_back(fmt::format("spec.volumes[{}].emptyDir.sizeLimit", i));
-    return fields;
-}
-
 std::vector<std::string> containers_run_by_their_args(const kube::PodSpec& spec) {
     std::vector<std::string> names;
     for (const auto* containers : {&spec.init_containers, &spec.containers})

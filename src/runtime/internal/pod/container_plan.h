@@ -58,9 +58,6 @@ std::string termination_log_of(const kube::Container& container);
 /// it is below /tmp, and the container has a /tmp of its own.
 std::optional<std::string> hidden_by_tmp(const pod_init::ContainerStart& start);
 
-/// "containers[0].readinessProbe" and the like: fields for features that this node does not have.
-std::vector<std::string> fields_without_effect(const kube::Pod& pod);
-
 /// The names of containers that have only args. Their images, which are not here, might have an
 /// entry point for these; without one they are the command, and so they are taken as it.
 std::vector<std::string> containers_run_by_their_args(const kube::PodSpec& spec);

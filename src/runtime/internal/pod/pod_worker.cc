@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/time/bounded_seconds.h"
+#include "runtime/internal/fields/pod_fields.h"
 #include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/network/pod_dns.h"
 #include "runtime/internal/pod/container_plan.h"
@@ -61,7 +62,8 @@ void PodWorker::start() {
 }
 
 void PodWorker::warn_about_what_has_no_effect() {
-    std::vector<std::string> fields = fields_without_effect(*pod_.pod);
+    std::vector<std::string> fields =
+        fields_without_effect(pod_.pod->spec, pod_.node.surroundings.namespaces);
     for (std::string& field : pod_.isolation.not_honoured(pod_.node.surroundings.namespaces))
         fields.push_back(std::move(field));
     if (!fields.empty())

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <string_view>
+
+namespace muster::runtime {
+
+/// All that can be in a pod's spec by k8s.io/api v0.37.2: a struct in each line, its fields, and
+/// their types. Made by scripts/pod_schema.py.
+inline constexpr std::string_view kNewestPodSchema = R"(
+PodSpec volumes:[]Volume initContainers:[]Container containers:[]Container ephemeralContainers:[]EphemeralContainer restartPolicy:RestartPolicy terminationGracePeriodSeconds:int64 activeDeadlineSeconds:int64 dnsPolicy:DNSPolicy nodeSelector:map serviceAccountName:string serviceAccount:string automountServiceAccountToken:bool nodeName:string hostNetwork:bool hostPID:bool hostIPC:bool shareProcessNamespace:bool securityContext:PodSecurityContext imagePullSecrets:[]LocalObjectReference hostname:string subdomain:string affinity:Affinity schedulerName:string tolerations:[]Toleration hostAliases:[]HostAlias priorityClassName:string priority:int32 dnsConfig:PodDNSConfig readinessGates:[]PodReadinessGate runtimeClassName:string enableServiceLinks:bool preemptionPolicy:PreemptionPolicy overhead:map topologySpreadConstraints:[]TopologySpreadConstraint setHostnameAsFQDN:bool os:PodOS hostUsers:bool schedulingGates:[]PodSchedulingGate resourceClaims:[]PodResourceClaim resources:ResourceRequirements hostnameOverride:string schedulingGroup:PodSchedulingGroup evictionResponders:[]EvictionResponder
+Volume name:string hostPath:HostPathVolumeSource emptyDir:EmptyDirVolumeSource gcePersistentDisk:GCEPersistentDiskVolumeSource awsElasticBlockStore:AWSElasticBlockStoreVolumeSource gitRepo:GitRepoVolumeSource secret:SecretVolumeSource nfs:NFSVolumeSource iscsi:ISCSIVolumeSource glusterfs:GlusterfsVolumeSource persistentVolumeClaim:PersistentVolumeClaimVolumeSource rbd:RBDVolumeSource flexVolume:FlexVolumeSource cinder:CinderVolumeSource cephfs:CephFSVolumeSource flocker:FlockerVolumeSource downwardAPI:DownwardAPIVolumeSource fc:FCVolumeSource azureFile:AzureFileVolumeSource configMap:ConfigMapVolumeSource vsphereVolume:VsphereVirtualDiskVolumeSource quobyte:QuobyteVolumeSource azureDisk:AzureDiskVolumeSource photonPersistentDisk:PhotonPersistentDiskVolumeSource projected:ProjectedVolumeSource portworxVolume:PortworxVolumeSource scaleIO:ScaleIOVolumeSource storageos:StorageOSVolumeSource csi:CSIVolumeSource ephemeral:EphemeralVolumeSource image:ImageVolumeSource
+Container name:string image:string command:[]string args:[]string workingDir:string ports:[]ContainerPort envFrom:[]EnvFromSource env:[]EnvVar resources:ResourceRequirements resizePolicy:[]ContainerResizePolicy restartPolicy:ContainerRestartPolicy restartPolicyRules:[]ContainerRestartRule volumeMounts:[]VolumeMount volumeDevices:[]VolumeDevice livenessProbe:Probe readinessProbe:Probe startupProbe:Probe lifecycle:Lifecycle terminationMessagePath:string terminationMessagePolicy:TerminationMessagePolicy imagePullPolicy:PullPolicy securityContext:SecurityContext stdin:bool stdinOnce:bool tty:bool
+EphemeralContainer name:string image:string command:[]string args:[]string workingDir:string ports:[]ContainerPort envFrom:[]EnvFromSource env:[]EnvVar resources:ResourceRequirements resizePolicy:[]ContainerResizePolicy restartPolicy:ContainerRestartPolicy restartPolicyRules:[]ContainerRestartRule volumeMounts:[]VolumeMount volumeDevices:[]VolumeDevice livenessProbe:Probe readinessProbe:Probe startupProbe:Probe lifecycle:Lifecycle terminationMessagePath:string terminationMessagePolicy:TerminationMessagePolicy imagePullPolicy:PullPolicy securityContext:SecurityContext stdin:bool stdinOnce:bool tty:bool targetContainerName:string
+PodSecurityContext seLinuxOptions:SELinuxOptions windowsOptions:WindowsSecurityContextOptions runAsUser:int64 runAsGroup:int64 runAsNonRoot:bool supplementalGroups:[]int64 supplementalGroupsPolicy:SupplementalGroupsPolicy fsGroup:int64 sysctls:[]Sysctl fsGroupChangePolicy:PodFSGroupChangePolicy seccompProfile:SeccompProfile appArmorProfile:AppArmorProfile seLinuxChangePolicy:PodSELinuxChangePolicy
+LocalObjectReference name:string
+Affinity nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity
+Toleration key:string operator:TolerationOperator value:string effect:TaintEffect tolerationSeconds:int64
+HostAlias ip:string hostnames:[]string
+PodDNSConfig nameservers:[]string searches:[]string options:[]PodDNSConfigOption
+PodReadinessGate conditionType:PodConditionType
+TopologySpreadConstraint maxSkew:int32 topologyKey:string whenUnsatisfiable:UnsatisfiableConstraintAction labelSelector:LabelSelector minDomains:int32 nodeAffinityPolicy:NodeInclusionPolicy nodeTaintsPolicy:NodeInclusionPolicy matchLabelKeys:[]string
+PodOS name:OSName
+PodSchedulingGate name:string
+PodResourceClaim name:string resourceClaimName:string resourceClaimTemplateName:string
+ResourceRequirements limits:map requests:map claims:[]ResourceClaim
+PodSchedulingGroup podGroupName:string
+EvictionResponder name:string priority:int32
+HostPathVolumeSource path:string type:HostPathType
+EmptyDirVolumeSource medium:StorageMedium sizeLimit:Quantity mode:int32
+GCEPersistentDiskVolumeSource pdName:string fsType:string partition:int32 readOnly:bool
+AWSElasticBlockStoreVolumeSource volumeID:string fsType:string partition:int32 readOnly:bool
+GitRepoVolumeSource repository:string revision:string directory:string
+SecretVolumeSource secretName:string items:[]KeyToPath defaultMode:int32 optional:bool defaultUser:int64
+NFSVolumeSource server:string path:string readOnly:bool
+ISCSIVolumeSource targetPortal:string iqn:string lun:int32 iscsiInterface:string fsType:string readOnly:bool portals:[]string chapAuthDiscovery:bool chapAuthSession:bool secretRef:LocalObjectReference initiatorName:string
+GlusterfsVolumeSource endpoints:string path:string readOnly:bool
+PersistentVolumeClaimVolumeSource claimName:string readOnly:bool
+RBDVolumeSource monitors:[]string image:string fsType:string pool:string user:string keyring:string secretRef:LocalObjectReference readOnly:bool
+FlexVolumeSource driver:string fsType:string secretRef:LocalObjectReference readOnly:bool options:map
+CinderVolumeSource volumeID:string fsType:string readOnly:bool secretRef:LocalObjectReference
+CephFSVolumeSource monitors:[]string path:string user:string secretFile:string secretRef:LocalObjectReference readOnly:bool
+FlockerVolumeSource datasetName:string datasetUUID:string
+DownwardAPIVolumeSource items:[]DownwardAPIVolumeFile defaultMode:int32 defaultUser:int64
+FCVolumeSource targetWWNs:[]string lun:int32 fsType:string readOnly:bool wwids:[]string
+AzureFileVolumeSource secretName:string shareName:string readOnly:bool
+ConfigMapVolumeSource name:string items:[]KeyToPath defaultMode:int32 optional:bool defaultUser:int64
+VsphereVirtualDiskVolumeSource volumePath:string fsType:string storagePolicyName:string storagePolicyID:string
+QuobyteVolumeSource registry:string volume:string readOnly:bool user:string group:string tenant:string
+AzureDiskVolumeSource diskName:string diskURI:string cachingMode:AzureDataDiskCachingMode fsType:string readOnly:bool kind:AzureDataDiskKind
+PhotonPersistentDiskVolumeSource pdID:string fsType:string
+ProjectedVolumeSource sources:[]VolumeProjection defaultMode:int32 defaultUser:int64
+PortworxVolumeSource volumeID:string fsType:string readOnly:bool
+ScaleIOVolumeSource gateway:string system:string secretRef:LocalObjectReference sslEnabled:bool protectionDomain:string storagePool:string storageMode:string volumeName:string fsType:string readOnly:bool
+StorageOSVolumeSource volumeName:string volumeNamespace:string fsType:string readOnly:bool secretRef:LocalObjectReference
+CSIVolumeSource driver:string readOnly:bool fsType:string volumeAttributes:map nodePublishSecretRef:LocalObjectReference
+EphemeralVolumeSource volumeClaimTemplate:PersistentVolumeClaimTemplate
+ImageVolumeSource reference:string pullPolicy:PullPolicy
+ContainerPort name:string hostPort:int32 containerPort:int32 protocol:Protocol hostIP:string
+EnvFromSource prefix:string configMapRef:ConfigMapEnvSource secretRef:SecretEnvSource
+EnvVar name:string value:string valueFrom:EnvVarSource
+ContainerResizePolicy resourceName:ResourceName restartPolicy:ResourceResizeRestartPolicy
+ContainerRestartRule action:ContainerRestartRuleAction exitCodes:ContainerRestartRuleOnExitCodes
+VolumeMount name:string readOnly:bool recursiveReadOnly:RecursiveReadOnlyMode mountPath:string subPath:string mountPropagation:MountPropagationMode subPathExpr:string bindMountOptions:[]string
+VolumeDevice name:string devicePath:string
+Probe exec:ExecAction httpGet:HTTPGetAction tcpSocket:TCPSocketAction grpc:GRPCAction initialDelaySeconds:int32 timeoutSeconds:int32 periodSeconds:int32 successThreshold:int32 failureThreshold:int32 terminationGracePeriodSeconds:int64
+Lifecycle postStart:LifecycleHandler preStop:LifecycleHandler stopSignal:Signal
+SecurityContext capabilities:Capabilities privileged:bool seLinuxOptions:SELinuxOptions windowsOptions:WindowsSecurityContextOptions runAsUser:int64 runAsGroup:int64 runAsNonRoot:bool readOnlyRootFilesystem:bool allowPrivilegeEscalation:bool procMount:ProcMountType seccompProfile:SeccompProfile appArmorProfile:AppArmorProfile
+SELinuxOptions user:string role:string type:string level:string
+WindowsSecurityContextOptions gmsaCredentialSpecName:string gmsaCredentialSpec:string runAsUserName:string hostProcess:bool
+Sysctl name:string value:string
+SeccompProfile type:SeccompProfileType localhostProfile:string
+AppArmorProfile type:AppArmorProfileType localhostProfile:string
+NodeAffinity requiredDuringSchedulingIgnoredDuringExecution:NodeSelector preferredDuringSchedulingIgnoredDuringExecution:[]PreferredSchedulingTerm
+PodAffinity requiredDuringSchedulingIgnoredDuringExecution:[]PodAffinityTerm preferredDuringSchedulingIgnoredDuringExecution:[]WeightedPodAffinityTerm
+PodAntiAffinity requiredDuringSchedulingIgnoredDuringExecution:[]PodAffinityTerm preferredDuringSchedulingIgnoredDuringExecution:[]WeightedPodAffinityTerm
+PodDNSConfigOption name:string value:string
+ResourceClaim name:string request:string
+KeyToPath key:string path:string mode:int32 user:int64
+DownwardAPIVolumeFile path:string fieldRef:ObjectFieldSelector resourceFieldRef:ResourceFieldSelector mode:int32 user:int64
+VolumeProjection secret:SecretProjection downwardAPI:DownwardAPIProjection configMap:ConfigMapProjection serviceAccountToken:ServiceAccountTokenProjection clusterTrustBundle:ClusterTrustBundleProjection podCertificate:PodCertificateProjection
+PersistentVolumeClaimTemplate metadata:ObjectMeta spec:PersistentVolumeClaimSpec
+ConfigMapEnvSource name:string optional:bool
+SecretEnvSource name:string optional:bool
+EnvVarSource fieldRef:ObjectFieldSelector resourceFieldRef:ResourceFieldSelector configMapKeyRef:ConfigMapKeySelector secretKeyRef:SecretKeySelector fileKeyRef:FileKeySelector
+ContainerRestartRuleOnExitCodes operator:ContainerRestartRuleOnExitCodesOperator values:[]int32
+ExecAction command:[]string
+HTTPGetAction path:string port:IntOrString host:string scheme:URIScheme httpHeaders:[]HTTPHeader protocol:HTTPProtocol
+TCPSocketAction port:IntOrString host:string
+GRPCAction port:int32 service:string mode:GRPCProbeMode
+LifecycleHandler exec:ExecAction httpGet:HTTPGetAction tcpSocket:TCPSocketAction sleep:SleepAction
+Capabilities add:[]Capability drop:[]Capability
+NodeSelector nodeSelectorTerms:[]NodeSelectorTerm
+PreferredSchedulingTerm weight:int32 preference:NodeSelectorTerm
+PodAffinityTerm labelSelector:LabelSelector namespaces:[]string topologyKey:string namespaceSelector:LabelSelector matchLabelKeys:[]string mismatchLabelKeys:[]string
+WeightedPodAffinityTerm weight:int32 podAffinityTerm:PodAffinityTerm
+ObjectFieldSelector apiVersion:string fieldPath:string
+ResourceFieldSelector containerName:string resource:string divisor:Quantity
+SecretProjection name:string items:[]KeyToPath optional:bool
+DownwardAPIProjection items:[]DownwardAPIVolumeFile
+ConfigMapProjection name:string items:[]KeyToPath optional:bool
+ServiceAccountTokenProjection audience:string expirationSeconds:int64 path:string user:int64
+ClusterTrustBundleProjection name:string signerName:string labelSelector:LabelSelector optional:bool path:string user:int64
+PodCertificateProjection signerName:string keyType:string maxExpirationSeconds:int32 credentialBundlePath:string keyPath:string certificateChainPath:string userAnnotations:map user:int64
+PersistentVolumeClaimSpec accessModes:[]PersistentVolumeAccessMode selector:LabelSelector resources:VolumeResourceRequirements volumeName:string storageClassName:string volumeMode:PersistentVolumeMode dataSource:TypedLocalObjectReference dataSourceRef:TypedObjectReference volumeAttributesClassName:string
+ConfigMapKeySelector name:string key:string optional:bool
+SecretKeySelector name:string key:string optional:bool
+FileKeySelector volumeName:string path:string key:string optional:bool
+HTTPHeader name:string value:string
+SleepAction seconds:int64
+NodeSelectorTerm matchExpressions:[]NodeSelectorRequirement matchFields:[]NodeSelectorRequirement
+VolumeResourceRequirements limits:map requests:map
+TypedLocalObjectReference apiGroup:string kind:string name:string
+TypedObjectReference apiGroup:string kind:string name:string namespace:string
+NodeSelectorRequirement key:string operator:NodeSelectorOperator values:[]string)";
+
+}  // namespace muster::runtime
