@@ -182,8 +182,25 @@ RemoteShell shell_of(const Job& job) {
         return asked->second == kShellOurs ? RemoteShell::kOurs : of_dialect;
     if (!job.platform.gives_program()) return of_dialect;
     const kube::Container* const entered = entered_container(job);
-    const bool open = entered == nullptr || (entered->command.empty() && entered->args.empty());
-    return open ? RemoteShell::kOurs : of_dialect;
+    if (entered == nullptr || !has_own_command(*entered)) return RemoteShell::kOurs;
+    // kubectl would need an API, which `muster run` has for no pod. Here our server needs no more
+    // of a command than kubectl does: that it runs.
+    const bool any_will_do =
+        of_dialect == RemoteShell::kKubectl && !job.platform.node_program.empty();
+    return any_will_do ? RemoteShell::kOurs : of_dialect;
+}
+
+bool serves_beside_command(const Job& job) {
+    const kube::Container* const entered = entered_container(job);
+    return entered != nullptr && has_own_command(*entered) &&
+           !job.metadata.annotations.contains(std::string(kShellAnnotation)) &&
+           shell_of(job) == RemoteShell::kOurs;
+}
+
+bool has_own_command(const kube::Container& container) {
+    const auto is_word = [](const std::string& word) { return !word.empty(); };
+    return std::ranges::any_of(container.command, is_word) ||
+           std::ranges::any_of(container.args, is_word);
 }
 
 MpiView view_of(const Job& job) {

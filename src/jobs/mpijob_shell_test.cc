@@ -13,9 +13,11 @@
 namespace muster::jobs {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::string_view kProgram = "/usr/local/bin/muster";
 
@@ -58,6 +60,8 @@ Job job_of(const Written& written, std::string_view node_program = kProgram) {
 const std::string kWorker = "spec/mpiReplicaSpecs/Worker/template/spec/containers/0/";
 const std::string kLauncher = "spec/mpiReplicaSpecs/Launcher/template/spec/";
 const Edit kSshd{kWorker + "command", R"(["/usr/sbin/sshd", "-De"])"};
+const Edit kSleep{kWorker + "command", R"(["sleep", "infinity"])"};
+const Edit kEmptyWord{kWorker + "command", R"([""])"};
 const std::string kShell(kShellAnnotation);
 
 TEST(MpiShell, IsOursWhereItCanBe) {
@@ -76,11 +80,18 @@ TEST(MpiShell, IsOursWhereItCanBe) {
              {"v1 on a cluster", {"v1"}, "", kKubectl},
              {"workers that run sshd", {.edits = {kSshd}}, kProgram, kSsh},
              {"workers with args", {.edits = {{kWorker + "args", R"(["-De"])"}}}, kProgram, kSsh},
-             {"v1 workers that sleep",
-              {"v1", {}, {{kWorker + "command", R"(["sleep", "1"])"}}},
+             {"v1 workers that sleep", {"v1", {}, {kSleep}}, kProgram, kOurs},
+             {"and in v1alpha2", {"v1alpha2", {}, {kSleep}}, kProgram, kOurs},
+             {"v1 workers that sleep on a cluster", {"v1", {}, {kSleep}}, "", kKubectl},
+             {"v1 workers that sleep, kubexec asked for",
+              {"v1", {{kShell, "kubexec"}}, {kSleep}},
               kProgram,
               kKubectl},
+             {"v2beta1 workers that sleep", {.edits = {kSleep}}, kProgram, kSsh},
              {"an empty command", {.edits = {{kWorker + "command", "[]"}}}, kProgram, kOurs},
+             {"a command of an empty word", {.edits = {kEmptyWord}}, kProgram, kOurs},
+             {"and in v1alpha2", {"v1alpha2", {}, {kEmptyWord}}, kProgram, kOurs},
+             {"and on a cluster", {.edits = {kEmptyWord}}, "", kSsh},
              {"the main container has none",
               {"v1", {}, {kSshd, {"spec/mainContainer", R"("side")"}}},
               kProgram,
@@ -140,6 +151,13 @@ TEST(MpiShell, WorkersWithACommandOfTheirOwnAreDoubtful) {
                 ElementsAre("Ineffective metadata.annotations[muster.dev/rsh-port]"));
 }
 
+/// The warning that the workers have a command which has to start our server.
+auto doubtful_shell() {
+    return testing::AllOf(
+        testing::Field(&Cause::reason, "Doubtful"),
+        testing::Field(&Cause::field, "metadata.annotations[muster.dev/remote-shell]"));
+}
+
 std::vector<std::string> agent_of(const Written& written) {
     std::vector<std::string> all;
     for (const auto& [one, rule] : mpi_environment(job_of(written), {"Launcher", 0}).value())
@@ -170,8 +188,7 @@ TEST(MpiShell, TheLauncherCallsOurs) {
     // What the job says itself stays.
     const Edit own{kLauncher + "containers/0/env",
                    R"([{"name": "OMPI_MCA_plm_rsh_agent", "value": "mine"}])"};
-    EXPECT_THAT(agent_of({.edits = {own}}),
-                testing::Not(testing::Contains(HasSubstr("OMPI_MCA_plm_rsh_agent="))));
+    EXPECT_THAT(agent_of({.edits = {own}}), Not(Contains(HasSubstr("OMPI_MCA_plm_rsh_agent="))));
 }
 
 const kube::Volume* volume(const kube::Pod& pod, std::string_view name) {
@@ -204,6 +221,40 @@ TEST(MpiShell, PodsHaveTheTokenAndTheProgram) {
     const kube::Pod worker = build_pod(remote, {"Worker", 0}).value();
     EXPECT_EQ(worker.spec.containers[0].command.at(0), "muster") << "of the image";
     EXPECT_EQ(volume(worker, "muster"), nullptr);
+}
+
+TEST(MpiShell, AnEmptyWordIsNoCommand) {
+    const auto worker = [](const Job& job) {
+        return build_pod(job, {"Worker", 0})->spec.containers.at(0);
+    };
+    const Edit no_words{kWorker + "args", R"([""])"};
+    const kube::Container ours = worker(job_of({.edits = {kEmptyWord, no_words}}));
+    EXPECT_THAT(ours.command, Contains("--serve"));
+    EXPECT_THAT(ours.args, IsEmpty());
+    const kube::Container by_ssh = worker(job_of({.edits = {kEmptyWord, no_words}}, ""));
+    EXPECT_THAT(by_ssh.command, ElementsAre("/usr/sbin/sshd", "-De"));
+    EXPECT_THAT(by_ssh.args, IsEmpty());
+    const kube::Container by_kubectl = worker(job_of({"v1", {}, {kEmptyWord}}, ""));
+    EXPECT_THAT(by_kubectl.command, ElementsAre("sleep"));
+    EXPECT_THAT(by_kubectl.args, ElementsAre("365d"));
+}
+
+TEST(MpiShell, OnOneMachineTheServerRunsBesideACommandThatKubectlWouldEnter) {
+    const Written sleeping{"v1", {}, {kSleep, {kWorker + "args", R"(["--help"])"}}};
+    const kube::Container worker = build_pod(job_of(sleeping), {"Worker", 0})->spec.containers[0];
+    EXPECT_THAT(worker.command,
+                ElementsAre("/bin/sh", "-c",
+                            "/opt/muster/muster rsh --serve --token-file /etc/muster-rsh/token "
+                            "--port 7322 & exec \"$@\"",
+                            "sh", "sleep", "infinity"));
+    EXPECT_THAT(worker.args, ElementsAre("--help"));
+    EXPECT_THAT(agent_of(sleeping), Contains("OMPI_MCA_plm_rsh_agent=/etc/mpi/rsh.sh"));
+    // Where the manifest asks for our shell, its command starts the server.
+    const Job asked = job_of({"v1", {{kShell, "rsh"}}, {kSleep}});
+    EXPECT_THAT(build_pod(asked, {"Worker", 0})->spec.containers[0].command,
+                ElementsAre("sleep", "infinity"));
+    EXPECT_THAT(mpi_warnings(job_of(sleeping)), Not(Contains(doubtful_shell())));
+    EXPECT_THAT(mpi_warnings(asked), Contains(doubtful_shell()));
 }
 
 // The whole of such pods is in golden/.
@@ -297,7 +348,7 @@ TEST(MpiShell, EveryVersionWatchesWhatAnyShellOfItsHas) {
         for (const std::string_view program : {kProgram, std::string_view()}) {
             const Job job = job_of({version}, program);
             for (const OwnedObject& one : mpi_owned_objects(job, {}))
-                EXPECT_THAT(job.kind->owned_types, testing::Contains(one.type)) << version;
+                EXPECT_THAT(job.kind->owned_types, Contains(one.type)) << version;
         }
 }
 

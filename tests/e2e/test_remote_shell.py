@@ -47,6 +47,21 @@ def test_ranks_start_in_the_workers(muster, version):
     assert ranks_of(finished) == ["ring-worker-0"] * 2 + ["ring-worker-1"] * 2, finished
 
 
+@pytest.mark.parametrize("command", [["sleep", "infinity"], [""]], ids=["asleep", "empty"])
+@pytest.mark.parametrize("version", ["v1", "v1alpha2"])
+def test_ranks_start_in_workers_that_kubectl_would_enter(muster, version, command):
+    finished = muster.run("run", mpijob(muster, [*MPIRUN, "-np", "2", "hostname"], version, worker=command))
+    assert finished.status == 0, finished
+    assert ranks_of(finished) == ["ring-worker-0", "ring-worker-1"], finished
+
+
+def test_a_worker_ends_with_its_own_command(muster):
+    # The server beside it does not keep the worker running.
+    finished = muster.run("run", mpijob(muster, ["sleep", "1000"], "v1", worker=["sh", "-c", "sleep 1; exit 3"]))
+    assert finished.status == 3, finished
+    assert "exited with code 3" in finished.text, finished
+
+
 def test_explain_shows_what_runs(muster):
     job = mpijob(muster, ["sh", "-c", "echo the agent is $OMPI_MCA_plm_rsh_agent"])
     told = muster.run("explain", job, "--rank", "launcher")

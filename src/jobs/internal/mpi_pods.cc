@@ -160,6 +160,11 @@ void label_rank(const MpiView& mpi, const ReplicaId& replica, kube::Pod& pod) {
         std::to_string(is_launcher(replica) ? 0 : replica.index + 1);
 }
 
+void run_instead(kube::Container& container, std::vector<std::string> command) {
+    container.command = std::move(command);
+    container.args.clear();
+}
+
 // --- ssh
 
 void add_key(const MpiView& mpi, kube::Pod& pod) {
@@ -206,7 +211,7 @@ void finish_for_ssh(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (launcher)
         return add_config(mpi, {item(kHostfile, kReadable), item(kDiscoverHosts, kExecutable)}, pod,
                           main);
-    if (main.command.empty() && main.args.empty()) main.command = {"/usr/sbin/sshd", "-De"};
+    if (!has_own_command(main)) run_instead(main, {"/usr/sbin/sshd", "-De"});
 }
 
 // --- our remote shell
@@ -235,6 +240,25 @@ void add_token(const MpiView& mpi, kube::Pod& pod, kube::Container& container) {
     mount(container, kTokenVolume, kTokenDirectory);
 }
 
+std::vector<std::string> server_command(const MpiView& mpi) {
+    return {mpi.program(),
+            "rsh",
+            "--serve",
+            "--token-file",
+            fmt::format("{}/{}", kTokenDirectory, kToken),
+            "--port",
+            std::to_string(mpi.port())};
+}
+
+/// The command stays the container's process, and when it ends the node ends the server.
+void serve_beside(const MpiView& mpi, kube::Container& container) {
+    std::vector<std::string> command = {
+        "/bin/sh", "-c", fmt::format("{} & exec \"$@\"", fmt::join(server_command(mpi), " ")),
+        "sh"};
+    command.insert(command.end(), container.command.begin(), container.command.end());
+    container.command = std::move(command);
+}
+
 /// Daemons in the workers may call the agent too, to start those of further workers.
 void finish_for_ours(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!mpi.first_dialect)
@@ -249,14 +273,11 @@ void finish_for_ours(const MpiView& mpi, bool launcher, kube::Pod& pod) {
         items.push_back(item(kDiscoverHosts, kExecutable));
     }
     add_config(mpi, std::move(items), pod, main);
-    if (launcher || !main.command.empty() || !main.args.empty()) return;
-    main.command = {mpi.program(),
-                    "rsh",
-                    "--serve",
-                    "--token-file",
-                    fmt::format("{}/{}", kTokenDirectory, kToken),
-                    "--port",
-                    std::to_string(mpi.port())};
+    if (launcher) return;
+    if (!has_own_command(main))
+        run_instead(main, server_command(mpi));
+    else if (serves_beside_command(mpi.job))
+        serve_beside(mpi, main);
 }
 
 // --- kubectl
@@ -289,7 +310,8 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!launcher) {
         // Open MPI looks for the agent on every host before it starts anything.
         add_config(mpi, {item(kKubexec, kExecutable)}, pod, main);
-        if (!main.command.empty()) return;
+        const auto is_word = [](const std::string& word) { return !word.empty(); };
+        if (std::ranges::any_of(main.command, is_word)) return;
         main.command = {"sleep"};
         main.args = {"365d"};
         return;

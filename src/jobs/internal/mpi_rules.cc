@@ -199,8 +199,8 @@ std::vector<Cause> mpi_warnings(const Job& job) {
         found.push_back(ineffective(annotation_field(kPortAnnotation),
                                     "the workers are not reached by muster rsh"));
     const kube::Container* const entered = entered_container(job);
-    if (shell == RemoteShell::kOurs && entered != nullptr &&
-        !(entered->command.empty() && entered->args.empty()))
+    if (shell == RemoteShell::kOurs && entered != nullptr && has_own_command(*entered) &&
+        !serves_beside_command(job))
         found.push_back(
             doubtful(annotation_field(kShellAnnotation),
                      "the workers have a command of their own, which has to start 'muster rsh "

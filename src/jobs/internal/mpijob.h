@@ -80,9 +80,15 @@ MpiView view_of(const Job& job);
 // The same without defaults: from the job as written.
 
 bool has_first_dialect(const Job& job);
-/// The shell that the job asks for; else ours, if possible: pods get this program and no worker has
-/// a command of its own, which would be another shell's server. Else the dialect's.
+/// The shell that the job asks for; else ours, if possible: pods get this program, and the workers
+/// have no command of their own, which would be another shell's server, or it is one that kubectl
+/// would enter and this is one machine. Else the dialect's.
 RemoteShell shell_of(const Job& job);
+/// Whether our server runs beside the command that the workers have.
+bool serves_beside_command(const Job& job);
+/// Whether a manifest says what the container runs. `command: [""]`, as in the oldest published
+/// manifests, says nothing.
+bool has_own_command(const kube::Container& container);
 /// The container of a worker's pod that the launcher enters.
 const kube::Container* entered_container(const Job& job);
 
