@@ -70,6 +70,9 @@ MpiImplementation implementation_of(std::string_view name) {
     return name == "MPICH" ? MpiImplementation::kMpich : MpiImplementation::kOpenMpi;
 }
 
+/// Only there the nodes' files are known.
+bool is_on_one_machine(const Job& job) { return !job.platform.node_program.empty(); }
+
 /// Fields that older versions had beside the run policy count if the run policy lacks them. The
 /// spec keeps the run policy as it was written.
 void take_from_above(Job& job) {
@@ -185,8 +188,7 @@ RemoteShell shell_of(const Job& job) {
     if (entered == nullptr || !has_own_command(*entered)) return RemoteShell::kOurs;
     // kubectl would need an API, which `muster run` has for no pod. Here our server needs no more
     // of a command than kubectl does: that it runs.
-    const bool any_will_do =
-        of_dialect == RemoteShell::kKubectl && !job.platform.node_program.empty();
+    const bool any_will_do = of_dialect == RemoteShell::kKubectl && is_on_one_machine(job);
     return any_will_do ? RemoteShell::kOurs : of_dialect;
 }
 
@@ -217,6 +219,7 @@ MpiView view_of(const Job& job) {
             .launcher_is_host = spec.run_launcher_as_worker.value_or(false),
             .by_address =
                 hosts != job.metadata.annotations.end() && hosts->second == kHostfileAddresses,
+            .one_machine = is_on_one_machine(job),
             .workers = worker == nullptr ? 0 : worker->replicas.value_or(0)};
 }
 

@@ -257,6 +257,45 @@ TEST(MpiShell, OnOneMachineTheServerRunsBesideACommandThatKubectlWouldEnter) {
     EXPECT_THAT(mpi_warnings(asked), Contains(doubtful_shell()));
 }
 
+TEST(MpiShell, OnOneMachineOpenSshGetsTheSettingsThatImagesBring) {
+    const auto mounts = [](const Job& job, const ReplicaId& replica) {
+        const kube::Pod pod = build_pod(job, replica).value();
+        std::vector<std::string> all;
+        for (const kube::VolumeMount& mount : pod.spec.containers.at(0).volume_mounts)
+            all.push_back(fmt::format("{}:{}:{}", mount.name, mount.sub_path, mount.mount_path));
+        return all;
+    };
+    const std::string client = "mpi-job-config:ssh_config:/etc/ssh/ssh_config.d/10-muster.conf";
+    const std::string server = "mpi-job-config:sshd_config:/etc/ssh/sshd_config.d/10-muster.conf";
+    const Job job = job_of({.edits = {kSshd}});
+    EXPECT_THAT(mounts(job, {"Launcher", 0}),
+                ElementsAre("ssh-auth::/root/.ssh", "mpi-job-config::/etc/mpi", client));
+    EXPECT_THAT(mounts(job, {"Worker", 1}),
+                ElementsAre("ssh-auth::/root/.ssh", "mpi-job-config::/etc/mpi", client, server,
+                            "mpi-job-config::/run/sshd"));
+    const kube::Pod worker = build_pod(job, {"Worker", 1}).value();
+    std::vector<std::string> files;
+    for (const kube::KeyToPath& file : volume(worker, "mpi-job-config")->config_map->items)
+        files.push_back(file.key);
+    EXPECT_THAT(files, ElementsAre("ssh_config", "sshd_config"));
+    for (const OwnedObject& one : mpi_owned_objects(job, {})) {
+        if (one.type.kind != "ConfigMap") continue;
+        EXPECT_THAT(std::string(one.content.at("data").at("ssh_config").as_string()),
+                    testing::StartsWith("Host foo-launcher foo-worker-* *.foo.bar.svc\n"));
+        EXPECT_EQ(one.content.at("data").at("sshd_config").as_string(), "StrictModes no\n");
+    }
+
+    const Edit own{kWorker + "volumeMounts", R"([{"name": "mine", "mountPath": "/run/sshd"}])"};
+    const Edit volumes{"spec/mpiReplicaSpecs/Worker/template/spec/volumes",
+                       R"([{"name": "mine", "emptyDir": {}}])"};
+    EXPECT_THAT(
+        mounts(job_of({.edits = {kSshd, own, volumes}}), {"Worker", 0}),
+        testing::AllOf(Contains("mine::/run/sshd"), Not(Contains("mpi-job-config::/run/sshd"))));
+    // An image has them.
+    EXPECT_THAT(mounts(job_of({.edits = {kSshd}}, ""), {"Worker", 0}),
+                ElementsAre("ssh-auth::/root/.ssh"));
+}
+
 // The whole of such pods is in golden/.
 TEST(MpiShell, ClustersThatHaveOurImageGiveTheProgramToPodsThatNeedIt) {
     const Platform by_copy{.program_image = "ours:1"};

@@ -93,6 +93,20 @@ exec {} rsh --token-file {}/{} --port {} --patience {} "$@"
         mpi.spec.launcher_creation_policy == "AtStartup" ? kPatienceAtStartup : kPatience);
 }
 
+/// Host keys are as new as the pods, so no one can know them. Other hosts are none of our business.
+std::string ssh_config(const MpiView& mpi) {
+    const std::string& job = mpi.job.metadata.name;
+    return fmt::format(R"(Host {0}-launcher {0}-worker-* *.{0}.{1}
+    StrictHostKeyChecking no
+    UserKnownHostsFile /dev/null
+    LogLevel ERROR
+)",
+                       job, mpi.job.service_domain());
+}
+
+/// The key is mounted below a symbolic link.
+std::string sshd_config() { return "StrictModes no\n"; }
+
 std::size_t config_bytes(const MpiView& mpi, std::int32_t workers) {
     // The longest address of a pod is shorter than any name with its Service and namespace.
     const std::string last = host(mpi, mpi.worker_name(std::max(workers, 1) - 1), "");

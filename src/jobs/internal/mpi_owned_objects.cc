@@ -21,6 +21,10 @@ OwnedObject config_map(const MpiView& mpi, const std::vector<SeenPod>& running) 
                       {kDiscoverHosts, discover_hosts(mpi, running)}};
     if (mpi.shell == RemoteShell::kKubectl) data[kKubexec] = kubexec(mpi);
     if (mpi.shell == RemoteShell::kOurs) data[kRsh] = rsh_script(mpi);
+    if (mpi.shell == RemoteShell::kSsh && mpi.one_machine) {
+        data[kSshConfig] = ssh_config(mpi);
+        data[kSshdConfig] = sshd_config();
+    }
     return {.type = kube::types::kConfigMaps,
             .name = mpi.config_name(),
             .labels = app_label(mpi),

@@ -203,14 +203,41 @@ void name_host(const MpiView& mpi, bool launcher, kube::Pod& pod) {
                                                   domain.empty() ? "cluster.local" : domain));
 }
 
+/// Does nothing where the manifest mounts something itself.
+void mount_unless_mounted(kube::Container& container, std::string_view path,
+                          std::string_view file = {}) {
+    if (std::ranges::find(container.volume_mounts, path, &kube::VolumeMount::mount_path) !=
+        container.volume_mounts.end())
+        return;
+    mount(container, kConfigVolume, path);
+    container.volume_mounts.back().sub_path = file;
+}
+
+/// On one machine pods have the OpenSSH of the machine, in the place of an image that was made for
+/// MPI. The ConfigMap's files also make the directory that sshd shuts itself in: it must belong to
+/// root alone, and all may write to an emptyDir. Daemons in the workers may call ssh, too, to start
+/// those of further workers.
+void add_what_images_bring(bool launcher, kube::Container& container) {
+    mount_unless_mounted(container, "/etc/ssh/ssh_config.d/10-muster.conf", kSshConfig);
+    if (launcher) return;
+    mount_unless_mounted(container, "/etc/ssh/sshd_config.d/10-muster.conf", kSshdConfig);
+    mount_unless_mounted(container, "/run/sshd");
+}
+
 void finish_for_ssh(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     kube::Container& main = pod.spec.containers.front();
     pod.metadata.labels[std::string(labels::kJobRole)] = launcher ? "launcher" : "worker";
     name_host(mpi, launcher, pod);
     add_key(mpi, pod);
-    if (launcher)
-        return add_config(mpi, {item(kHostfile, kReadable), item(kDiscoverHosts, kExecutable)}, pod,
-                          main);
+    std::vector<kube::KeyToPath> items;
+    if (launcher) items = {item(kHostfile, kReadable), item(kDiscoverHosts, kExecutable)};
+    if (mpi.one_machine) {
+        items.push_back(item(kSshConfig, kReadable));
+        items.push_back(item(kSshdConfig, kReadable));
+    }
+    if (!items.empty()) add_config(mpi, std::move(items), pod, main);
+    if (mpi.one_machine) add_what_images_bring(launcher, main);
+    if (launcher) return;
     if (!has_own_command(main)) run_instead(main, {"/usr/sbin/sshd", "-De"});
 }
 

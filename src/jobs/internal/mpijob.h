@@ -62,6 +62,7 @@ struct MpiView {
     std::int32_t slots = 1;
     bool launcher_is_host = false;  ///< ranks also run in the launcher
     bool by_address = false;        ///< the hostfile has addresses of pods rather than names
+    bool one_machine = false;       ///< which is the image of every pod
     std::int32_t workers = 0;
 
     std::string launcher_name() const;
@@ -101,6 +102,8 @@ inline constexpr std::string_view kHostfile = "hostfile";
 inline constexpr std::string_view kDiscoverHosts = "discover_hosts.sh";
 inline constexpr std::string_view kKubexec = "kubexec.sh";
 inline constexpr std::string_view kRsh = "rsh.sh";
+inline constexpr std::string_view kSshConfig = "ssh_config";
+inline constexpr std::string_view kSshdConfig = "sshd_config";
 inline constexpr std::string_view kTokenDirectory = "/etc/muster-rsh";
 inline constexpr std::string_view kToken = "token";
 
@@ -114,6 +117,9 @@ std::string discover_hosts(const MpiView& mpi, const std::vector<SeenPod>& runni
 std::string kubexec(const MpiView& mpi);
 /// A remote shell that calls ours: rsh.sh [OPTIONS OF SSH] HOST COMMAND...
 std::string rsh_script(const MpiView& mpi);
+/// What images for ssh set that a machine's own OpenSSH lacks, for its client and its server.
+std::string ssh_config(const MpiView& mpi);
+std::string sshd_config();
 /// The largest size in bytes of the ConfigMap's texts with that many workers.
 std::size_t config_bytes(const MpiView& mpi, std::int32_t workers);
 
