@@ -6,6 +6,7 @@
 
 #include "jobs/internal/mpijob.h"
 #include "jobs/internal/test_manifest.h"
+#include "kube/objects/pod_contract.h"
 #include "kube/values/base64.h"
 
 // How an MPIJob's launcher reaches its workers, and what comes of it where that is `muster rsh`.
@@ -210,6 +211,10 @@ TEST(MpiShell, PodsHaveTheTokenAndTheProgram) {
         std::vector<std::string> mounts;
         for (const kube::VolumeMount& mount : pod.spec.containers[0].volume_mounts)
             mounts.push_back(mount.mount_path);
+        if (replica.type == "Launcher") {
+            EXPECT_EQ(mounts.front(), "/etc/muster-calls");
+            mounts.erase(mounts.begin());
+        }
         EXPECT_THAT(mounts, ElementsAre("/opt/muster/muster", "/etc/muster-rsh", "/etc/mpi"));
     }
     EXPECT_THAT(build_pod(job, {"Worker", 1})->spec.containers[0].command,
@@ -255,6 +260,31 @@ TEST(MpiShell, OnOneMachineTheServerRunsBesideACommandThatKubectlWouldEnter) {
                 ElementsAre("sleep", "infinity"));
     EXPECT_THAT(mpi_warnings(job_of(sleeping)), Not(Contains(doubtful_shell())));
     EXPECT_THAT(mpi_warnings(asked), Contains(doubtful_shell()));
+}
+
+TEST(MpiShell, OnOneMachineALauncherThatCallsNoWorkerIsTold) {
+    const std::string expected(kube::kExpectedFileAnnotation);
+    const std::string note = "[ ! -d /etc/muster-calls ] || true >/etc/muster-calls/called\n";
+    const auto told = [&](const Written& written, std::string_view program) {
+        const Job job = job_of(written, program);
+        EXPECT_FALSE(build_pod(job, {"Worker", 0})->metadata.annotations.contains(expected));
+        const std::string script = view_of(job).shell == RemoteShell::kOurs
+                                       ? rsh_script(view_of(job))
+                                       : kubexec(view_of(job));
+        EXPECT_EQ(script.contains(note), !program.empty()) << script;
+        const auto annotations = build_pod(job, {"Launcher", 0})->metadata.annotations;
+        const auto found = annotations.find(expected);
+        return found == annotations.end() ? std::string() : found->second;
+    };
+    EXPECT_THAT(told({}, kProgram),
+                testing::AllOf(testing::StartsWith("muster-calls/called NoWorkerCalled "),
+                               HasSubstr("spec.mpiImplementation is OpenMPI")));
+    EXPECT_THAT(told({.edits = {{"spec/mpiImplementation", R"("Intel")"}}}, kProgram),
+                HasSubstr("spec.mpiImplementation is Intel"));
+    EXPECT_THAT(told({"v1", {{kShell, "kubexec"}}}, kProgram), HasSubstr("NoWorkerCalled"));
+    // All ranks may well fit into the launcher.
+    EXPECT_EQ(told({.edits = {{"spec/runLauncherAsWorker", "true"}}}, kProgram), "");
+    EXPECT_EQ(told({.annotations = {{kShell, "rsh"}}}, ""), "") << "no node looks for it";
 }
 
 TEST(MpiShell, OnOneMachineOpenSshGetsTheSettingsThatImagesBring) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kube/objects/pod_contract.h"
 #include "runtime/internal/node_fixture.h"
 
 namespace muster::runtime {
@@ -158,6 +159,38 @@ TEST_P(NamespacedLifecycleTest, ATerminationMessageOfEachInstance) {
               "by default\n");
     EXPECT_FALSE(fs::exists("/dev/termination-log"));
     EXPECT_FALSE(fs::exists("/muster-test"));
+}
+
+TEST_P(NamespacedLifecycleTest, APodThatEndsWithoutTheFileThatItsControllerExpectsIsTold) {
+    start_node();
+    const auto expecting = [](const char* name, const char* script) {
+        json::object more;
+        more["volumeMounts"] =
+            json::array{json::object{{"name", "calls"}, {"mountPath", "/muster-calls"}}};
+        json::object spec;
+        spec["volumes"] =
+            json::array{json::object{{"name", "calls"}, {"emptyDir", json::object{}}}};
+        json::value pod = pod_json(name, shell(script, std::move(more)), std::move(spec));
+        json::object annotations;
+        annotations[kube::kExpectedFileAnnotation] = "calls/called NoCall it called nothing";
+        pod.at("metadata").as_object()["annotations"] = std::move(annotations);
+        return pod;
+    };
+    create(expecting("called", "touch /muster-calls/called"));
+    create(expecting("silent", "true"));
+    create(expecting("failed", "exit 1"));
+    create(expecting("gone", "while :; do sleep 1000; done"));
+    wait_phase("gone", "Running");
+    remove("gone", 0);
+    wait_phase("called", "Succeeded");
+    wait_phase("silent", "Succeeded");
+    wait_phase("failed", "Failed");
+    wait_for("gone", [](const kube::Pod* p) { return p == nullptr; });
+    const auto told = ::testing::Contains("NoCall: it called nothing");
+    EXPECT_THAT(events_of("called"), ::testing::Not(told));
+    EXPECT_THAT(events_of("silent"), told);
+    EXPECT_THAT(events_of("failed"), told);
+    EXPECT_THAT(events_of("gone"), ::testing::Not(told));
 }
 
 TEST_P(NamespacedLifecycleTest, ADevOfThePodsOwn) {

@@ -62,6 +62,16 @@ def test_a_worker_ends_with_its_own_command(muster):
     assert "exited with code 3" in finished.text, finished
 
 
+def test_a_launcher_that_calls_no_worker_is_told_what_to_look_at(muster):
+    # As an mpirun of another implementation does it, which does not know the job's hostfile.
+    alone = f"unset OMPI_MCA_orte_default_hostfile; exec {' '.join(MPIRUN)} -np 1 hostname"
+    finished = muster.run("run", mpijob(muster, ["sh", "-c", alone]))
+    assert finished.status == 0 and ranks_of(finished) == ["ring-launcher"], finished
+    assert re.search(r"NoWorkerCalled.* spec\.mpiImplementation is OpenMPI", finished.text), finished
+    usual = muster.run("run", mpijob(muster, [*MPIRUN, "-np", "2", "hostname"]))
+    assert usual.status == 0 and "NoWorkerCalled" not in usual.text, usual
+
+
 def test_explain_shows_what_runs(muster):
     job = mpijob(muster, ["sh", "-c", "echo the agent is $OMPI_MCA_plm_rsh_agent"])
     told = muster.run("explain", job, "--rank", "launcher")

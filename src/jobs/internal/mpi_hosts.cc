@@ -38,6 +38,13 @@ std::string discovery_line(const MpiView& mpi, const std::string& host) {
                              : fmt::format("echo {}\n", host);
 }
 
+/// A line of a script: its launcher has called a worker. Elsewhere nothing looks for that. A script
+/// that daemons in workers call does not have the directory.
+std::string note_call(const MpiView& mpi) {
+    if (!mpi.one_machine) return {};
+    return fmt::format("[ ! -d {0} ] || true >{0}/{1}\n", kCallsDirectory, kCalled);
+}
+
 }  // namespace
 
 std::string hostfile(const MpiView& mpi, const std::vector<SeenPod>& running) {
@@ -68,7 +75,7 @@ std::string kubexec(const MpiView& mpi) {
         mpi.spec.main_container.empty() ? "" : " --container " + mpi.spec.main_container;
     return fmt::format(R"(#!/bin/sh
 # The remote shell of mpirun: {} POD COMMAND...
-while [ "${{1#-}}" != "$1" ]; do shift; done
+{}while [ "${{1#-}}" != "$1" ]; do shift; done
 pod=$1
 shift
 kubectl={}/kubectl
@@ -79,7 +86,8 @@ if [ -z "$kubectl" ]; then
 fi
 exec "$kubectl" exec "$pod"{} -- /bin/sh -c "$*"
 )",
-                       kKubexec, kKubectlDirectory, kKubexec, kKubectlDirectory, container);
+                       kKubexec, note_call(mpi), kKubectlDirectory, kKubexec, kKubectlDirectory,
+                       container);
 }
 
 /// A program of its own, as Hydra accepts no agent with arguments.
@@ -87,9 +95,9 @@ std::string rsh_script(const MpiView& mpi) {
     return fmt::format(
         R"(#!/bin/sh
 # The remote shell of mpirun: {} [OPTIONS OF SSH] HOST COMMAND...
-exec {} rsh --token-file {}/{} --port {} --patience {} "$@"
+{}exec {} rsh --token-file {}/{} --port {} --patience {} "$@"
 )",
-        kRsh, mpi.program(), kTokenDirectory, kToken, mpi.port(),
+        kRsh, note_call(mpi), mpi.program(), kTokenDirectory, kToken, mpi.port(),
         mpi.spec.launcher_creation_policy == "AtStartup" ? kPatienceAtStartup : kPatience);
 }
 

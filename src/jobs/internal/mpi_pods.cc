@@ -6,6 +6,7 @@
 #include "jobs/internal/mpijob.h"
 #include "jobs/internal/program_in_pods.h"
 #include "jobs/internal/variables.h"
+#include "kube/objects/pod_contract.h"
 
 namespace muster::jobs {
 namespace {
@@ -354,6 +355,37 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
         add_delivery(mpi, image->second, pod);
 }
 
+std::string_view name_of(MpiImplementation implementation) {
+    switch (implementation) {
+        case MpiImplementation::kIntel:
+            return "Intel";
+        case MpiImplementation::kMpich:
+            return "MPICH";
+        case MpiImplementation::kOpenMpi:
+            break;
+    }
+    return "OpenMPI";
+}
+
+/// An mpirun of another implementation than the job's does not read its hostfile, starts all ranks
+/// in the launcher, and may well succeed.
+void expect_calls(const MpiView& mpi, kube::Pod& pod) {
+    static constexpr std::string_view kVolume = "muster-calls";
+    if (!mpi.one_machine || mpi.shell == RemoteShell::kSsh || mpi.workers == 0 ||
+        mpi.launcher_is_host)
+        return;
+    kube::Volume volume;
+    volume.name = kVolume;
+    volume.empty_dir.emplace();
+    pod.spec.volumes.push_back(std::move(volume));
+    mount(pod.spec.containers.front(), kVolume, kCallsDirectory);
+    pod.metadata.annotations[std::string(kube::kExpectedFileAnnotation)] = fmt::format(
+        "{}/{} NoWorkerCalled the launcher ended and called no worker: an mpirun that does not "
+        "read the job's hostfile starts all ranks in the launcher. spec.mpiImplementation is {}; "
+        "if the mpirun is another, write OpenMPI, Intel or MPICH",
+        kVolume, kCalled, name_of(mpi.implementation));
+}
+
 }  // namespace
 
 Result<std::vector<Variable>> mpi_environment(const Job& job, const ReplicaId& replica) {
@@ -387,6 +419,7 @@ void finish_mpi_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
     if (pod.spec.containers.empty()) return;
     const MpiView mpi = view_of(job);
     label_rank(mpi, replica, pod);
+    if (is_launcher(replica)) expect_calls(mpi, pod);
     switch (mpi.shell) {
         case RemoteShell::kSsh:
             return finish_for_ssh(mpi, is_launcher(replica), pod);

@@ -105,6 +105,9 @@ inline constexpr std::string_view kRsh = "rsh.sh";
 inline constexpr std::string_view kSshConfig = "ssh_config";
 inline constexpr std::string_view kSshdConfig = "sshd_config";
 inline constexpr std::string_view kTokenDirectory = "/etc/muster-rsh";
+/// Of a launcher on one machine: the remote shell makes a file there when it is called.
+inline constexpr std::string_view kCallsDirectory = "/etc/muster-calls";
+inline constexpr std::string_view kCalled = "called";
 inline constexpr std::string_view kToken = "token";
 
 // --- texts (mpi_hosts.cc)

@@ -1,6 +1,7 @@
 #include "runtime/internal/pod/pod_worker.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "base/log.h"
 #include "base/time/bounded_seconds.h"
 #include "runtime/internal/fields/pod_fields.h"
+#include "runtime/internal/files/expected_file.h"
 #include "runtime/internal/files/volume_files.h"
 #include "runtime/internal/network/pod_dns.h"
 #include "runtime/internal/pod/container_plan.h"
@@ -77,6 +79,20 @@ void PodWorker::warn_about_what_has_no_effect() {
                                 fmt::join(names, ", ")));
 }
 
+void PodWorker::warn_about_missing_file() {
+    if (std::exchange(looked_for_file_, true) || pod_.pod->metadata.deleting()) return;
+    const std::optional<ExpectedFile> expected = expected_file(*pod_.pod);
+    const bool ran = std::ranges::any_of(
+        pod_.machine.facts().containers,
+        [](const ContainerRecord& record) { return !record.init && !record.container_id.empty(); });
+    if (!expected || !ran) return;
+    std::error_code error;
+    const auto found =
+        std::filesystem::symlink_status(pod_.files.volumes() / expected->path, error);
+    if (found.type() == std::filesystem::file_type::not_found)
+        pod_.record(kube::EventType::kWarning, expected->reason, expected->message);
+}
+
 void PodWorker::resume() {
     PodActions actions = pod_.machine.resume(pod_.pod->status, pod_.now());
     count_launches();
@@ -121,7 +137,10 @@ Task<void> PodWorker::stop() {
 
 void PodWorker::perform(PodActions actions) {
     // Before the status says so, as others may count on the devices then.
-    if (pod_.machine.has_ended()) pod_.isolation.release_devices();
+    if (pod_.machine.has_ended()) {
+        pod_.isolation.release_devices();
+        warn_about_missing_file();
+    }
     for (PodAction& action : actions) perform_one(std::move(action));
     status_.changed();
     arm_timer();

@@ -42,6 +42,8 @@ class PodWorker {
 
   private:
     void warn_about_what_has_no_effect();
+    /// Once, when the pod has ended by itself.
+    void warn_about_missing_file();
     void resume();
 
     void perform(PodActions actions);
@@ -85,6 +87,7 @@ class PodWorker {
     Signal sandbox_ended_;
     std::string setup_error_;
     bool ended_before_ = false;  ///< before this process began
+    bool looked_for_file_ = false;
 };
 
 }  // namespace muster::runtime
