@@ -266,11 +266,7 @@ class Adjuster {
                     if (ref.init || name == nullptr || !name->is_string() ||
                         name->get_string() != kind->job_kind->container_name)
                         continue;
-                    std::optional<json::array> command = agent_command(*ref.container, agent);
-                    if (!command) continue;
-                    (*ref.container)["command"] = *std::move(command);
-                    ref.container->erase("args");
-                    mark(document, ref.path + ".command", flag);
+                    put_agent(document, ref, agent);
                 }
         }
         if (!any) refuse(flag, "the manifest has no PyTorchJob");
@@ -297,6 +293,21 @@ class Adjuster {
                     any = true;
                 }
         return any;
+    }
+
+    void put_agent(Document& document, const ContainerRef& ref, const AgentWords& agent) {
+        Result<std::optional<json::array>> command = agent_command(*ref.container, agent);
+        if (!command) {
+            const char* const field = ref.container->contains("command") ? "command" : "args";
+            problems_.push_back(
+                document.problem(Severity::kError, fmt::format("{}.{}", ref.path, field),
+                                 fmt::format("--elastic: {}", command.error().message())));
+            return;
+        }
+        if (!*command) return;
+        (*ref.container)["command"] = **std::move(command);
+        ref.container->erase("args");
+        mark(document, ref.path + ".command", "--elastic");
     }
 
     void mark(Document& document, std::string path, std::string flag) {

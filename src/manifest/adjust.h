@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,10 +9,16 @@
 
 namespace muster::manifest {
 
-/// The words that start an agent, as "muster muster-run"; none if there are no agents.
+/// How agents are started.
 struct AgentWords {
-    std::vector<std::string> words = {};
-    bool warm = false;  ///< its Python workers leave warm spares behind
+    std::vector<std::string> words = {};  ///< as "muster muster-run"; none: there are no agents
+    bool warm = false;                    ///< its Python workers leave warm spares behind
+    /// The words before a launcher whose place an agent takes, as "muster muster-run-for": its
+    /// workers get the launcher's interpreter.
+    std::vector<std::string> in_place_of = {};
+    /// The text of a script as containers see it, by its path; a relative one starts where containers
+    /// do that have no workingDir. Empty: unknown. Null: no script is looked at.
+    std::function<std::string(const std::string& path)> text_of = nullptr;
 };
 
 /// The changes that flags make to a manifest before it is checked.
@@ -36,7 +43,8 @@ struct Adjustments {
 ///   --env        in every container of jobs and pods, replacing a variable of that name
 ///   --workdir    replaces the workingDir of every container
 ///   --elastic    puts an agent before the command of each replica of a PyTorchJob: in place of
-///                torchrun where that is called, and otherwise before a program that it starts once
+///                torchrun where that is called, also by a shell, and otherwise before a program
+///                that it starts once
 ///   --warm       its workers leave spares behind
 std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments);
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "launch/plan.h"
+#include "muster_run/node/launcher_python.h"
 #include "muster_run/node/node_facts.h"
 #include "muster_run/session.h"
 
@@ -41,10 +42,12 @@ int refuse(launch::LaunchCommand command, const Error& error) {
 }
 
 Result<launch::LaunchPlan> plan_of(const launch::LaunchFlags& flags,
-                                   const launch::Variables& variables) {
+                                   const launch::Variables& variables,
+                                   const std::string& in_place_of) {
     launch::LaunchMachine machine;
     machine.devices = devices_here(variables);
-    machine.python = python_here(variables);
+    machine.python = python_of(in_place_of, variables);
+    if (machine.python.empty()) machine.python = python_here(variables);
     Rng rng = Rng::from_system();
     machine.fresh_id = rng.uuid();
     return launch::make_launch_plan(flags, variables, machine);
@@ -59,7 +62,7 @@ Result<void> check_files(const launch::LaunchPlan& plan, const launch::Variables
 }  // namespace
 
 int muster_run(launch::LaunchCommand command, const std::vector<std::string>& arguments,
-               launch::Variables variables) {
+               launch::Variables variables, const std::string& in_place_of) {
     log::set_sink([command](log::Level level, std::string_view line) {
         say(command, fmt::format("{}{}", word_of(level), line));
     });
@@ -72,7 +75,7 @@ int muster_run(launch::LaunchCommand command, const std::vector<std::string>& ar
         return 0;
     }
     const auto& flags = std::get<launch::LaunchFlags>(*parsed);
-    auto plan = plan_of(flags, variables);
+    auto plan = plan_of(flags, variables, in_place_of);
     if (!plan) return refuse(command, plan.error());
     if (flags.on(launch::Flag::kPrintPlan)) {
         fmt::print("{}\n", launch::to_json(*plan));
@@ -104,12 +107,14 @@ std::optional<int> run_by_name(int argc, char** argv, char** environment) {
     if (argc < 1) return std::nullopt;
     const std::filesystem::path program(argv[0]);
     const launch::LaunchCommand command = launch::launch_command(argv[0]);
-    int used = 1;
-    if (program.filename() != to_string(command)) {
-        if (argc < 2 || std::string_view(argv[1]) != "muster-run") return std::nullopt;
-        used = 2;
-    }
-    return muster_run(command, {argv + used, argv + argc}, variables_of(environment));
+    const launch::Variables variables = variables_of(environment);
+    if (program.filename() == to_string(command))
+        return muster_run(command, {argv + 1, argv + argc}, variables);
+    const std::string_view verb = argc < 2 ? "" : argv[1];
+    if (verb == "muster-run") return muster_run(command, {argv + 2, argv + argc}, variables);
+    if (verb == "muster-run-for" && argc > 2)
+        return muster_run(command, {argv + 3, argv + argc}, variables, argv[2]);
+    return std::nullopt;
 }
 
 }  // namespace muster::run

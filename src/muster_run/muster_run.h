@@ -10,16 +10,18 @@ namespace muster::run {
 
 /// `muster-run`, `torchrun` or `dlrover-run`: an agent for the workers of this node, and the job's
 /// master beside it where that belongs here. `arguments` are those behind argv[0]. Blocks until
-/// nothing of the job is left on this node.
+/// nothing of the job is left on this node. `in_place_of`: the launcher of torch's whose place it
+/// takes, as a command names it, or empty; workers then get its interpreter (python_of()).
 ///
 /// The exit code: 0, the job succeeded; 1, it failed, or went on without this node; 2, nothing was
 /// started, since something that was asked for is wrong; 128 and the number of a signal, which
 /// ended it.
 int muster_run(launch::LaunchCommand command, const std::vector<std::string>& arguments,
-               launch::Variables variables);
+               launch::Variables variables, const std::string& in_place_of = {});
 
 /// The same for a program that is more than that, as main() is called: under one of these names, or
-/// with "muster-run" as its first word. Nothing: it was called for something else.
+/// with "muster-run" as its first word, or with "muster-run-for" and a launcher whose place it
+/// takes. Nothing: it was called for something else.
 std::optional<int> run_by_name(int argc, char** argv, char** environment);
 
 /// An environment as main() has it.

@@ -1,6 +1,7 @@
 """`muster run --elastic`: agents before the commands of a PyTorchJob, each in a pod of its own."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -66,6 +67,48 @@ def test_it_takes_the_place_of_torchrun(job):
     ended = run(job, pytorch_job(["torchrun", "--nproc-per-node", "2", str(script), str(job.said)], 1), "--env", "PET_MAX_RESTARTS=1")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert {line["rank"] for line in job.lines("done", world=4, attempt=1)} == {0, 1, 2, 3}
+
+
+def test_a_shell_that_calls_torchrun_calls_muster_run(job):
+    script = job.write("mortal.py", MORTAL)
+    text = f"set -e; cd {script.parent}; exec torchrun --nproc-per-node 2 {script.name} {job.said}"
+    ended = run(job, pytorch_job(["bash", "-c", text], 1), "--env", "PET_MAX_RESTARTS=1")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert {line["rank"] for line in job.lines("done", world=4, attempt=1)} == {0, 1, 2, 3}
+
+
+def test_a_torchrun_in_a_shell_that_can_t_be_replaced_is_refused(job):
+    ended = run(job, pytorch_job(["bash", "-c", "RUN=torchrun; $RUN x.py"], 1))
+    assert ended.returncode == 2 and "write torchrun where it is called" in ended.stderr, ended.stderr
+
+
+@pytest.mark.parametrize("command", [["{env}/bin/torchrun"], ["bash", "-c", "{env}/bin/torchrun {script}"],
+                                     ["{env}/bin/python", "-m", "torch.distributed.run"]], ids=["torchrun", "shell", "module"])
+def test_workers_get_the_interpreter_that_the_command_names(job, command):
+    """Not the first python along PATH, but that of the virtual environment that torchrun belongs to."""
+    programs = job.place / "env" / "bin"
+    programs.mkdir(parents=True)
+    for name, text in (("python", "#!/bin/sh\nMINE=yes exec python3 \"$@\"\n"), ("torchrun", f"#!{programs}/python\n")):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    script = job.write("mine.py", f"""
+        import os
+        with open({str(job.place / "mine.txt")!r}, "a") as out:
+            out.write(os.environ.get("MINE", "no") + "\\n")
+    """)
+    words = [word.format(env=job.place / "env", script=script) for word in command]
+    ended = run(job, pytorch_job(words if words[0] == "bash" else [*words, str(script)], 1))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert set((job.place / "mine.txt").read_text().split()) == {"yes"}
+
+
+def test_a_binary_below_tmp_runs_where_pods_share_the_files_of_the_machine(job, tmp_path):
+    assert str(tmp_path).startswith("/tmp/")
+    binary = shutil.copy(BINARY, tmp_path / "muster")
+    file = job.write("job.yaml", yaml.safe_dump(pytorch_job(["true"], 1)))
+    ended = subprocess.run([binary, "run", file, "--elastic", "--sandbox", "none"], capture_output=True, text=True, timeout=LIMIT_S,
+                           check=False, cwd=job.place)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("words", [["worker-0", "--rank", "1"], ["worker-0"], ["master-0"]], ids=" ".join)

@@ -113,32 +113,20 @@ class ContainerCheck {
         return std::ranges::any_of(mounted_,
                                    [&](const std::string& mount) { return is_below(path, mount); });
     }
-    /// The --mount that covers the path; null if there is none.
-    const std::pair<std::string, std::string>* substitute(const std::string& path) const {
-        const std::pair<std::string, std::string>* best = nullptr;
-        for (const auto& mount : around_.mounts)
-            if (is_below(path, mount.first) &&
-                (best == nullptr || mount.first.size() > best->first.size()))
-                best = &mount;
-        return best;
-    }
     /// A pod has its own empty /tmp and /dev/shm, except for the caller's directories.
     bool is_in_own_tmp(const std::string& path) const {
         const auto covers = [&](const std::string& kept) { return is_below(path, kept); };
         return (is_below(path, "/tmp") || is_below(path, "/dev/shm")) &&
                !is_below(path, around_.working_dir) &&
                std::ranges::none_of(around_.kept_below_tmp, covers) && !is_mounted(path) &&
-               substitute(path) == nullptr;
+               !around_.mounted(path);
     }
 
     /// The path on this machine for a path of the container; nullopt if a volume provides it, or
     /// its own /tmp, so that it is known only when the pod runs.
     std::optional<std::string> here(const std::string& path) const {
         if (is_mounted(path) || is_in_own_tmp(path)) return std::nullopt;
-        const std::pair<std::string, std::string>* best = substitute(path);
-        return best == nullptr
-                   ? path
-                   : best->second + path.substr(best->first == "/" ? 0 : best->first.size());
+        return around_.mounted(path).value_or(path);
     }
     bool missing(const std::string& path) const {
         std::optional<std::string> real = here(path);
@@ -433,6 +421,16 @@ const kube::Container* container_named(const std::optional<kube::Pod>& pod, std:
 }
 
 }  // namespace
+
+std::optional<std::string> Surroundings::mounted(const std::string& in_container) const {
+    const std::pair<std::string, std::string>* best = nullptr;
+    for (const auto& mount : mounts)
+        if (is_below(in_container, mount.first) &&
+            (best == nullptr || mount.first.size() > best->first.size()))
+            best = &mount;
+    if (best == nullptr) return std::nullopt;
+    return best->second + in_container.substr(best->first == "/" ? 0 : best->first.size());
+}
 
 MachineProblems check_machine(std::vector<manifest::CheckedObject>& objects,
                               const control_plane::Machine& machine,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ struct Surroundings {
     std::vector<std::pair<std::string, std::string>> mounts;
     /// What pods see of this machine's /tmp although they have their own (kept_below_tmp.h).
     std::vector<std::string> kept_below_tmp = {};
+
+    /// The path on this machine that a --mount puts at a path of containers; nullopt if none does.
+    std::optional<std::string> mounted(const std::string& in_container) const;
 };
 
 struct MachineProblems {

@@ -49,6 +49,17 @@ Surroundings find_surroundings(const ManifestOptions& options, const control_pla
     return around;
 }
 
+/// A file as containers see it; empty if that is not known.
+std::string script_text(const std::string& path, const Surroundings& around,
+                        const control_plane::Machine& machine) {
+    const std::string here = around.mounted(path).value_or(path);
+    using enum control_plane::Machine::FileKind;
+    const auto kind = machine.kind_of(here);
+    if (kind != kFile && kind != kProgram) return {};
+    Result<std::string> text = manifest::read_file(here);
+    return text ? *std::move(text) : std::string();
+}
+
 }  // namespace
 
 Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
@@ -67,6 +78,10 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     auto add = [&](std::vector<manifest::Problem> problems) {
         std::ranges::move(problems, std::back_inserter(prepared.problems));
     };
+    if (!options.any_machine)
+        adjustments.agent.text_of = [&](const std::string& path) {
+            return script_text(absolute(path, prepared.working_dir), around, machine);
+        };
     add(manifest::adjust(documents, adjustments));
     if (Result<std::string> domain = control_plane::cluster_domain(caller))
         prepared.cluster_domain = *std::move(domain);

@@ -180,7 +180,9 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
 /// This very file: pods see the same files, except for /tmp, of which each pod has its own.
 void put_agents(RunOptions& options) {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-    options.manifest.adjustments.agent = {{program, "muster-run"}, options.warm};
+    options.manifest.adjustments.agent = {.words = {program, "muster-run"},
+                                          .warm = options.warm,
+                                          .in_place_of = {program, "muster-run-for"}};
     const std::string folder = program.parent_path();
     if (folder.starts_with("/tmp/")) options.manifest.mounts.emplace_back(folder, folder);
     // The agents of this run share a secret of their own, unless the user gives them one.
