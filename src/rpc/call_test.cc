@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/async/task_fault.h"
+#include "base/log.h"
 #include "base/time/time_limit.h"
 #include "rpc/internal/admission.h"
 #include "rpc/internal/frames.h"
@@ -36,6 +37,17 @@ Task<std::vector<Frame>> exchange(net::ByteStream& stream, std::string bytes) {
         reader.put({piece.data(), *size});
         for (auto frame = reader.next(); frame && *frame; frame = reader.next())
             frames.push_back(**std::move(frame));
+    }
+}
+
+/// All that comes.
+Task<std::string> read_bytes(net::ByteStream& stream) {
+    std::string all;
+    std::array<char, 100> piece{};
+    for (;;) {
+        const auto size = co_await stream.read_some(asio::buffer(piece));
+        if (!size || *size == 0) co_return all;
+        all.append(piece.data(), *size);
     }
 }
 
@@ -277,6 +289,30 @@ TEST_F(RpcCalls, WhoSendsWhatIsNoneIsToldSoAndCutOff) {
         settle();
         EXPECT_THAT(gone, testing::Contains("raw: " + wanted));
     }
+}
+
+// As torch 2.7 begins: VALIDATE with its number, PING with the id of the process, whose answer has to
+// be the same.
+TEST_F(RpcCalls, ClientsOfTorchsStoreAreTurnedAwayAtOnceAndTheLogSaysSoOnce) {
+    int logged = 0;
+    log::set_sink([&](log::Level, std::string_view line) {
+        if (line.find("torch's own torchrun calls where agents of muster-run meet") != line.npos)
+            ++logged;
+    });
+    serve(adding_server());
+    const Instant begins = clock.now();
+    for (int tries = 0; tries < 3; ++tries) {
+        auto stream = listener->connect();
+        ASSERT_TRUE(stream);
+        const std::string hello("\0\xCE\xF7\x85\x3C\x0D\x01\x02\0\0", 10);
+        ASSERT_TRUE(await((*stream)->write(asio::buffer(hello))));
+        EXPECT_EQ(await(read_bytes(**stream)), "\xff\xff\xff\xff");
+    }
+    log::set_sink({});
+    EXPECT_EQ(logged, 1);
+    EXPECT_EQ(clock.now(), begins);
+    Client& client = make_client();
+    EXPECT_EQ(outcome(await(client.call("add", "2", 1s))), "2");
 }
 
 // On its way what was said on one connection may be overtaken by what is said on the next.

@@ -71,6 +71,21 @@ def test_something_else_is_where_the_nodes_meet(job, answer, said):
     assert f"The nodes meet at 127.0.0.1:{port} (--master-addr and --master-port)" in agent.text, agent.text
 
 
+def test_a_client_of_torchs_own_store_is_told_apart_at_once(job):
+    """As torchrun is one that a worker starts, or another node in place of muster-run. It would try for its whole time."""
+    port = free_port()
+    agent = job.start("--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{port}")
+    job.until(lambda: listens(port))
+    program = f"""if True:
+        from datetime import timedelta
+        from torch.distributed import TCPStore
+        TCPStore("127.0.0.1", {port}, is_master=False, wait_for_workers=False, timeout=timedelta(hours=1)).set("a", "b")
+    """
+    client = subprocess.run(["python3", "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert client.returncode == 1 and "Error" in client.stderr, client.stderr
+    job.until(lambda: "torch's own torchrun calls where agents of muster-run meet" in agent.text)
+
+
 def test_nobody_is_where_the_nodes_meet(job):
     port = free_port()
     agent = second(job, port)

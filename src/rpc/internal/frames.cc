@@ -8,6 +8,9 @@ namespace muster::rpc {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
+/// How clients of torch's TCPStore begin (its VALIDATE and most of the number that follows); as a
+/// length it is longer than any frame may be.
+constexpr std::string_view kTorchStore("\0\xCE\xF7\x85", kLengthBytes);
 /// Capacity kept for the next frames after a long one.
 constexpr std::size_t kKeptForReading = std::size_t{16} * 1024;
 
@@ -52,7 +55,12 @@ Result<std::optional<Frame>> FrameReader::next() {
     const std::string_view left = std::string_view(bytes_).substr(used_);
     if (left.size() < kLengthBytes) return std::optional<Frame>();
     const std::size_t length = length_at(left);
-    if (length > longest_) return too_long(length, longest_);
+    if (length > longest_) {
+        if (left.starts_with(kTorchStore))
+            return Error(Code::kUnsupported,
+                         "it is a client of torch's own store, and not an agent");
+        return too_long(length, longest_);
+    }
     if (left.size() - kLengthBytes < length) return std::optional<Frame>();
     std::optional<Frame> frame(std::in_place);
     if (!frame->ParseFromArray(left.data() + kLengthBytes, static_cast<int>(length)))

@@ -28,7 +28,8 @@ class FrameReader {
     void put(std::string_view bytes);
     /// The next whole frame; nullopt until more has arrived. kTooLarge: a frame is longer than
     /// allowed, returned as soon as its length is known; kBadRequest: it is not a Frame, or of a
-    /// kind unknown to this version.
+    /// kind unknown to this version; kUnsupported: the other side speaks the protocol of torch's
+    /// TCPStore.
     Result<std::optional<Frame>> next();
     /// True in the middle of a frame: the stream must not end here.
     bool torn() const { return used_ < bytes_.size(); }

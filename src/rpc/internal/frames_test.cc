@@ -44,6 +44,14 @@ TEST(Frames, AreReadHoweverTheyAreCut) {
     }
 }
 
+TEST(Frames, ThoseOfTorchsStoreAreKnownByTheirBeginning) {
+    FrameReader reader(16 << 20);
+    reader.put(std::string_view("\0\xCE\xF7", 3));
+    EXPECT_EQ(read_all(reader), "");
+    reader.put("\x85\x3C");
+    EXPECT_EQ(read_all(reader), "!it is a client of torch's own store, and not an agent");
+}
+
 TEST(Frames, KnowsThatAnEndTearsOne) {
     const std::string bytes = bytes_of({note("one")});
     FrameReader reader(100);

@@ -14,6 +14,11 @@ namespace {
 
 /// How long the other side may take to read a farewell.
 constexpr Duration kFarewellTime = std::chrono::seconds(1);
+/// What torch's TCPStore is answered to the ping with which it begins: the number that it sent is
+/// expected, the id of its process.
+constexpr std::string_view kWrongPong = "\xff\xff\xff\xff";
+/// From how many hosts that is logged, once each.
+constexpr std::size_t kToldHosts = 100;
 /// Multiple of the queue limit at which a client is disconnected: it does not read its answers.
 constexpr std::size_t kUnread = 4;
 
@@ -95,6 +100,10 @@ Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& re
         wire_->close();
     });
     auto first = co_await wire_->read();
+    if (!first && first.error().code() == Code::kUnsupported) {
+        turn_torch_away(std::move(first).error(), address);
+        co_return std::nullopt;
+    }
     if (!first) {
         leave(first.error());
         co_return std::nullopt;
@@ -110,6 +119,20 @@ Task<std::optional<Error>> ServerConnection::meet(const std::optional<Error>& re
         leave(std::move(in).error());
     }
     co_return std::nullopt;
+}
+
+/// It takes the end of a connection for a network that may come back, and tries again for minutes;
+/// a wrong answer ends it at once.
+void ServerConnection::turn_torch_away(Error why, const std::string& address) {
+    const std::string host = address.substr(0, address.rfind(':'));
+    if (serving_.told_of.size() < kToldHosts && serving_.told_of.insert(host).second)
+        log::warning(
+            "connections are refused: torch's own torchrun calls where agents of muster-run meet; "
+            "it was started there in place of muster-run, or by a worker of this job",
+            {{"from", address}});
+    why_ = std::move(why);
+    ends_ = serving_.clock.now() + kFarewellTime;
+    wire_->end_with_bytes(kWrongPong);
 }
 
 Result<Introduction> ServerConnection::let_in(const Frame& first,

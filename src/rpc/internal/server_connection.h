@@ -37,6 +37,7 @@ class ServerConnection {
 
     Task<void> talk(const std::optional<Error>& refusal, TaskGroup& tasks);
     Task<std::optional<Error>> meet(const std::optional<Error>& refusal, TaskGroup& tasks);
+    void turn_torch_away(Error why, const std::string& address);
     Result<Introduction> let_in(const Frame& first, const std::optional<Error>& refusal) const;
     Task<Error> read_on(TaskGroup& tasks);
     Task<void> write();

@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -45,7 +46,8 @@ struct Serving {
     std::unordered_map<std::string, Server::NoteHandler> note_handlers;
     Server::GoneHandler gone;
     std::unordered_map<std::string, std::shared_ptr<Caller>> callers;
-    std::size_t admitted = 0;  ///< connections that have shown the token
+    std::size_t admitted = 0;       ///< connections that have shown the token
+    std::set<std::string> told_of;  ///< hosts from which clients of torch's store have come
     bool stopping = false;
     TaskGroup calls;  ///< handlers of calls; they continue without a connection
 };

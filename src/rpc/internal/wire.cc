@@ -87,6 +87,13 @@ void Wire::end_with(const Frame& last) {
     changed_.notify_all();
 }
 
+void Wire::end_with_bytes(std::string_view last) {
+    if (ending_ || closed_) return;
+    queued_ += last;
+    ending_ = true;
+    changed_.notify_all();
+}
+
 void Wire::close() {
     if (closed_) return;
     closed_ = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/async/signal.h"
 #include "net/byte_stream.h"
@@ -48,6 +49,8 @@ class Wire {
     Task<Result<void>> write_queued();
     /// Queues the last frame; once it has been sent, this side closes cleanly.
     void end_with(const Frame& last);
+    /// The same with bytes of another protocol, which the other side speaks.
+    void end_with_bytes(std::string_view last);
     /// Closes at once. Pending operations return.
     void close();
     bool closed() const { return closed_; }
