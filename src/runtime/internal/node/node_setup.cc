@@ -66,11 +66,14 @@ Result<HostAndNotice> open_host(SandboxMode mode, UniqueFd network) {
 
 /// Checks options that need pods to have mounts of their own.
 Result<void> check_shared_files(const NodeOptions& options, const std::string& notice) {
-    if (!options.mounts.empty())
+    // What stands for itself is there already, as pods see the files of this machine.
+    const auto moved = std::ranges::find_if(
+        options.mounts, [](const auto& mount) { return mount.first != mount.second; });
+    if (moved != options.mounts.end())
         return Error(Code::kUnsupported,
                      fmt::format("{} can't be made to appear in pods: they have no mounts of their "
                                  "own ({})",
-                                 options.mounts.begin()->first.string(), notice));
+                                 moved->first.string(), notice));
     if (options.files != FileMode::kShared)
         return Error(Code::kUnsupported,
                      fmt::format("pods can't have files of their own: they have no mounts of their "
