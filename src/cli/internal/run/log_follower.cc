@@ -97,8 +97,10 @@ void LogFollower::start(const Key& key) {
 
 std::FILE* LogFollower::open_file(const Followed& followed) {
     if (directory_.empty()) return nullptr;
-    std::string path = directory_ + "/" + followed.file_name;
-    std::FILE* file = std::fopen(path.c_str(), "ae");
+    const std::string path = directory_ + "/" + followed.file_name;
+    // What an earlier run has left there is replaced; the instances of this one follow each other.
+    const bool first = begun_.insert(followed.file_name).second;
+    std::FILE* file = std::fopen(path.c_str(), first ? "we" : "ae");
     if (file == nullptr)
         problems_.push_back(system_error("keeping the log in " + path, errno).message());
     return file;

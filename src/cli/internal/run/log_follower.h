@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +79,7 @@ class LogFollower {
     Signal& changed_;
     std::string directory_;
     std::map<Key, Followed> followed_;
+    std::set<std::string> begun_;  ///< the names of files that have something of this run
     std::vector<std::string> problems_;
 };
 

@@ -1,8 +1,14 @@
 #include "cli/internal/run/log_follower.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/test_loop.h"
 #include "kube/transport/fake_transport.h"
@@ -128,6 +134,28 @@ TEST_F(LogFollowerTest, TheLastLinesAreOfOneInstanceAndAsATerminalShowsThem) {
     EXPECT_THAT(logs.last_lines("u", "c", 0), testing::ElementsAre("begin", "30%", "error"));
     EXPECT_THAT(logs.last_lines("u", "c", 1), testing::ElementsAre("again"));
     EXPECT_THAT(logs.last_lines("u", "c", 2), testing::IsEmpty());
+}
+
+TEST_F(LogFollowerTest, AFileHasTheInstancesOfOneRunAndNothingOfTheRunBefore) {
+    std::string directory = testing::TempDir() + "muster-logs-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+    const std::filesystem::path file = directory + "/ml_p.log";
+    const auto instance = [&](LogFollower& follower, int restarts) {
+        const auto log = server.expect_text(kPath, kQuery);
+        log->send(fmt::format("instance {}\n", restarts));
+        log->end();
+        follower.observe(pod_with(restarts));
+        run_until([&] { return !follower.busy() && server.finished(); });
+    };
+    for (const int runs : {1, 2}) {
+        LogFollower follower(client, clock, tasks, console, changed, directory);
+        instance(follower, 0);
+        instance(follower, 1);
+        std::ifstream kept(file);
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "instance 0\ninstance 1\n")
+            << "run " << runs;
+    }
+    std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ How it fits this machine:
                              it; namespaces: or fail; none: all share this machine's network
 
 What you see:
-      --logs DIR             keep each pod's log in DIR/NAMESPACE_POD.log
+      --logs DIR             keep each pod's log in DIR/NAMESPACE_POD.log, in place of an earlier run's
   -o, --output json|yaml     print the final objects on standard output, all else on standard error
   -q, --quiet                only the pods' logs and what went wrong
       --raw                  a terminal gets all that pods write; by default it gets their colours, but
