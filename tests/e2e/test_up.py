@@ -119,6 +119,19 @@ def up(tmp_path):
     made.down("--kill")
 
 
+def test_clients_on_other_machines_get_a_kubeconfig_that_names_this_one(up):
+    said = up.muster("up", "--state", str(up.state), "--listen", "0.0.0.0:0", "--detach").stdout
+    assert f"muster kubeconfig --state {up.state} --host HOST" in said
+    host, port = "localhost", up.address().rpartition(":")[2]
+    away = up.cwd / "away.kubeconfig"
+    away.write_text(up.muster("kubeconfig", "--state", str(up.state), "--host", host).stdout)
+    assert f"https://{host}:{port}" in away.read_text() and "127.0.0.1" not in away.read_text()
+    # The certificate is good for that name, too.
+    assert "default" in up.muster("get", "namespaces", "--kubeconfig", str(away)).stdout
+    refused = up.muster("kubeconfig", "--state", str(up.state), "--host", "https://node0", check=False)
+    assert refused.returncode == 2 and "--host wants a name or an address" in refused.stderr
+
+
 def test_it_comes_up_says_where_and_goes_down(up):
     said = up.start().stdout
     assert up.address() in said and str(up.kubeconfig) in said

@@ -193,8 +193,10 @@ TEST(CommandLine, UpAndItsCompanions) {
     EXPECT_THAT(error_of({"down", "--keep-pods", "--kill"}), HasSubstr("--kill excludes"));
     const Command status = parse_command_line({"status", "--state", "/s"});
     EXPECT_EQ(options_of<StatusOptions>(status)->state_dir, "/s");
-    const Command kubeconfig = parse_command_line({"kubeconfig", "--state", "/s"});
+    const Command kubeconfig =
+        parse_command_line({"kubeconfig", "--state", "/s", "--host", "node0"});
     EXPECT_EQ(options_of<KubeconfigOptions>(kubeconfig)->state_dir, "/s");
+    EXPECT_EQ(options_of<KubeconfigOptions>(kubeconfig)->host, "node0");
     EXPECT_THAT(error_of({"up", "--listen", "localhost"}),
                 HasSubstr("--listen wants an IP address"));
     EXPECT_THAT(error_of({"up", "--sandbox", "x"}), HasSubstr("--sandbox wants"));

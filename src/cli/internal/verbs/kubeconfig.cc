@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/internal/command_line/shared_flags.h"
+#include "cli/internal/connect/kubeconfig_host.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/caller.h"
@@ -19,9 +20,12 @@ constexpr std::string_view kKubeconfigHelp =
 Usage: muster kubeconfig [FLAGS]
 
       --state DIR            its state directory (default: ~/.muster)
+      --host HOST            for clients on other machines: a name or an address of this one at which
+                             they reach it, after 'muster up --listen'
 
 Examples:
   KUBECONFIG=<(muster kubeconfig) kubectl get nodes
+  muster kubeconfig --host node0 > node0.kubeconfig
 )";
 
 int kubeconfig(const KubeconfigOptions& options) {
@@ -39,6 +43,13 @@ int kubeconfig(const KubeconfigOptions& options) {
         fmt::print(stderr, "muster kubeconfig: {}: {}\n", file.string(), text.error().message());
         return 1;
     }
+    if (!options.host.empty()) {
+        text = with_host(*std::move(text), options.host);
+        if (!text) {
+            fmt::print(stderr, "muster kubeconfig: {}\n", text.error().message());
+            return 2;
+        }
+    }
     fmt::print("{}", *text);
     return 0;
 }
@@ -47,7 +58,10 @@ class KubeconfigVerb final : public VerbOf<KubeconfigOptions> {
   public:
     KubeconfigVerb() : VerbOf("kubeconfig", kKubeconfigHelp) {}
 
-    void declare(Flags& flags) override { declare_state_flag(flags, options_.state_dir); }
+    void declare(Flags& flags) override {
+        declare_state_flag(flags, options_.state_dir);
+        flags.value("--host", options_.host, not_unnamed);
+    }
     int run() override { return kubeconfig(options_); }
 };
 

@@ -64,6 +64,7 @@ struct StatusOptions {
 
 struct KubeconfigOptions {
     std::string state_dir;
+    std::string host;  ///< by which other machines reach this one; empty: as 'muster up' wrote it
 };
 
 struct GetOptions {

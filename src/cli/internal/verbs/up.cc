@@ -44,7 +44,8 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
       --state DIR            where everything is kept (default: ~/.muster)
       --listen ADDRESS       an IP address, with or without a port (default: 127.0.0.1:6443; port 0: any).
                              Beyond loopback clients must show a certificate of this server's own CA; the
-                             kubeconfig has one
+                             kubeconfig has one. With 0.0.0.0 or [::] that file is for this machine;
+                             'muster kubeconfig --host HOST' prints it for others
   -d, --detach               go into the background once it is ready; the log is DIR/muster.log, and older
                              parts of it DIR/muster.log.1 to .3 (10 MiB each)
       --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
@@ -94,6 +95,7 @@ class Introduction {
         Introduction made;
         made.own_ = home.path() / "kubeconfig";
         made.server_ = access.server;
+        made.elsewhere_ = options.listen.wildcard();
         TRY(made.own_text_, control_plane::merge_kubeconfig("", access));
         if (options.merge_kubeconfig) {
             made.theirs_ = default_kubeconfig(caller);
@@ -108,10 +110,15 @@ class Introduction {
         std::string said = fmt::format("muster is up at {}\n", server_);
         if (theirs_.empty()) {
             said += fmt::format("  export KUBECONFIG={}\n", shell_word(own_.string()));
-            return said;
+        } else {
+            TRY_VOID(control_plane::write_private_file(theirs_, merged_));
+            said += fmt::format("  {} has the context muster now\n", theirs_.string());
         }
-        TRY_VOID(control_plane::write_private_file(theirs_, merged_));
-        said += fmt::format("  {} has the context muster now\n", theirs_.string());
+        if (elsewhere_)
+            said += fmt::format(
+                "  for other machines, with a name or an address of this one: muster kubeconfig "
+                "--state {} --host HOST\n",
+                shell_word(own_.parent_path().string()));
         return said;
     }
 
@@ -141,6 +148,7 @@ class Introduction {
     std::filesystem::path theirs_;  ///< empty: none
     std::string merged_;
     std::string server_;
+    bool elsewhere_ = false;  ///< clients on other machines may come, at any address of this one
 };
 
 /// Reports the result: on the terminal, or to the parent of a background process.
