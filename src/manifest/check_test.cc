@@ -68,9 +68,11 @@ INSTANTIATE_TEST_SUITE_P(
             "j.yaml:2:7: error: kind: the kind \"PyTorchJobs\" is not known, did you mean "
             "PyTorchJob?"},
         Row{"KindOfLater", "kind: PyTorchJob", "kind: TrainJob",
-            "j.yaml:2:7: error: kind: TrainJob is known in Kubeflow, but not served here yet"},
+            "j.yaml:2:7: error: kind: TrainJob is known in Kubeflow, but not served here yet: put "
+            "the command of its trainer into a PyTorchJob"},
         Row{"KindOfAnotherProject", "kind: PyTorchJob", "kind: ElasticJob",
-            "j.yaml:2:7: error: kind: ElasticJob is known in DLRover, but not served here yet"},
+            "j.yaml:2:7: error: kind: ElasticJob is known in DLRover, but not served here yet: put "
+            "its dlrover-run command into a PyTorchJob"},
         Row{"UnknownVersion", "apiVersion: kubeflow.org/v1", "apiVersion: kubeflow.org/v2",
             "j.yaml:1:13: error: apiVersion: PyTorchJob is not served in version "
             "\"kubeflow.org/v2\"; write "

@@ -26,11 +26,17 @@ std::vector<KnownKind> make_known_kinds() {
 struct Elsewhere {
     std::string_view kind;
     std::string_view project;
+    std::string_view instead;  ///< what does the same here
 };
 constexpr std::array<Elsewhere, 3> kElsewhere = {{
-    {"ElasticJob", "DLRover"},
-    {"ScalePlan", "DLRover"},
-    {"TrainJob", "Kubeflow"},
+    {"ElasticJob", "DLRover",
+     "put its dlrover-run command into a PyTorchJob and start that with 'muster run --elastic' "
+     "(docs/elastic.md, From DLRover)"},
+    {"ScalePlan", "DLRover",
+     "the nodes of an elastic PyTorchJob come and go within --nnodes or elasticPolicy "
+     "(docs/elastic.md, From DLRover)"},
+    {"TrainJob", "Kubeflow",
+     "put the command of its trainer into a PyTorchJob (examples/pytorch-digits.yaml)"},
 }};
 
 std::string list_known() {
@@ -67,8 +73,8 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
     auto elsewhere = std::ranges::find(kElsewhere, kind, &Elsewhere::kind);
     if (elsewhere != kElsewhere.end()) {
         found.message =
-            fmt::format("{} is known in {}, but not served here yet; the served kinds are {}", kind,
-                        elsewhere->project, list_known());
+            fmt::format("{} is known in {}, but not served here yet: {}; the served kinds are {}",
+                        kind, elsewhere->project, elsewhere->instead, list_known());
         return found;
     }
     std::string nearest = kube::nearest_name(kind, names);
