@@ -59,8 +59,8 @@ std::optional<std::string> never_fits(const Unit& unit, const SchedulingNode& no
                            : fmt::format("the pod asks for {}", wanted.to_string());
         if (have.is_zero())
             return fmt::format(
-                "{}{} of it and this machine has none. Remove the request, or drop it with "
-                "--ignore-resources {}",
+                "{}{} of it and this machine has none. Remove the request, or run the manifest "
+                "with 'muster run --ignore-resources {}'",
                 what, who, name);
         return fmt::format(
             "{}{} and this machine has {} in all. {}", what, who, have.to_string(),

@@ -80,7 +80,8 @@ TEST(Schedule, ADeviceThatIsNotHereNamesTheFlag) {
     SchedulingPod wants = pod("ns/p1", "a", 1);
     wants.requests["nvidia.com/gpu"] = kube::Quantity::from_units(1);
     auto placements = schedule({wants}, node(3));
-    EXPECT_THAT(placements.at(0).message, HasSubstr("--ignore-resources nvidia.com/gpu"));
+    EXPECT_THAT(placements.at(0).message,
+                HasSubstr("'muster run --ignore-resources nvidia.com/gpu'"));
 }
 
 TEST(Schedule, ACordonedNodeKeepsWhatItHasAndTakesNothing) {
