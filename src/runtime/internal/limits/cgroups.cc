@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kNodeGroup = "muster-";
 constexpr std::string_view kOutlivingGroup = "muster-up-";
 constexpr const char* kAside = "-self";
+constexpr std::string_view kDaemonGroup = "/muster-daemon";
 constexpr std::string_view kSubtree = "cgroup.subtree_control";
 constexpr std::string_view kProcesses = "cgroup.procs";
 
@@ -54,6 +55,14 @@ std::set<Controller> without(std::set<Controller> all, const std::set<Controller
 
 std::string below(const std::string& group, std::string_view name) {
     return fmt::format("{}/{}", group, name);
+}
+
+/// The trees, with the group in each that this process may divide.
+std::vector<process::CgroupHierarchy> trees_of(const Cgroups::Place& place) {
+    auto trees = process::find_cgroup_hierarchies(place.mountinfo, place.own_groups);
+    for (process::CgroupHierarchy& tree : trees)
+        if (Cgroups::is_beside(tree)) tree.own.resize(tree.own.size() - kDaemonGroup.size());
+    return trees;
 }
 
 void warn(const Result<void>& done) {
@@ -146,10 +155,15 @@ Cgroups::Place Cgroups::place_of_this_process() {
             .root = ::geteuid() == 0};
 }
 
+bool Cgroups::is_beside(const process::CgroupHierarchy& hierarchy) {
+    return hierarchy.version == CgroupVersion::kV2 &&
+           hierarchy.own.size() > hierarchy.root.size() + kDaemonGroup.size() &&
+           hierarchy.own.ends_with(kDaemonGroup);
+}
+
 std::vector<std::string> Cgroups::possible_groups(const Place& place, const std::string& name) {
     std::vector<std::string> groups;
-    for (const process::CgroupHierarchy& hierarchy :
-         process::find_cgroup_hierarchies(place.mountinfo, place.own_groups)) {
+    for (const process::CgroupHierarchy& hierarchy : trees_of(place)) {
         groups.push_back(below(hierarchy.own, name));
         if (hierarchy.version != CgroupVersion::kV2) continue;
         groups.push_back(below(hierarchy.own, name + kAside));
@@ -166,7 +180,9 @@ Cgroups Cgroups::create(CgroupFiles& files, const Place& place, const std::strin
     cgroups.pids_ = default_pid_limits(place.pid_max, place.threads_max);
     cgroups.cpus_ = place.cpus;
     if (pids_per_pod > 0) cgroups.pids_.pod = pids_per_pod;
-    const auto hierarchies = process::find_cgroup_hierarchies(place.mountinfo, place.own_groups);
+    cgroups.beside_ = std::ranges::any_of(
+        process::find_cgroup_hierarchies(place.mountinfo, place.own_groups), is_beside);
+    const auto hierarchies = trees_of(place);
     for (const process::CgroupHierarchy& hierarchy : hierarchies)
         if (hierarchy.version == CgroupVersion::kV1) cgroups.take_v1(hierarchy, name);
     for (const process::CgroupHierarchy& hierarchy : hierarchies)
@@ -247,7 +263,7 @@ Result<void> Cgroups::enable_below(const std::string& parent,
                                    const std::string& name, const std::set<Controller>& missing) {
     const std::string plus = switches(missing, '+');
     auto done = files_->write(parent, kSubtree, plus);
-    if (done || parent != hierarchy.own) return done;
+    if (done || parent != hierarchy.own || beside_) return done;
     // A group that limits those below it can't have processes of its own: we move, if we are alone.
     const std::string aside = below(parent, name + kAside);
     auto moved = files_->make(aside);

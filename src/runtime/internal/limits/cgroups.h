@@ -90,6 +90,12 @@ class Cgroups {
     };
     static Place place_of_this_process();
 
+    /// Whether a version 2 tree has this process in a group `muster-daemon`, as a service of systemd
+    /// with DelegateSubgroup=muster-daemon has. Then the group above it has no processes of its own
+    /// and is divided instead, so that systemd can put the next daemon where this one was, while
+    /// the groups of pods stay.
+    static bool is_beside(const process::CgroupHierarchy& hierarchy);
+
     /// The groups that create() may make, whether or not it does: the cleanup process learns them
     /// before there is anything to clean up.
     static std::vector<std::string> possible_groups(const Place& place, const std::string& name);
@@ -155,6 +161,7 @@ class Cgroups {
     PidLimits pids_;
     std::int64_t cpus_ = 1;
     pid_t companion_ = 0;
+    bool beside_ = false;  ///< see is_beside()
     /// This process moved aside in the version 2 tree, and enabled controllers in its former group.
     struct Move {
         std::string from;

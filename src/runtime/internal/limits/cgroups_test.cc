@@ -107,6 +107,34 @@ TEST(Cgroups, GroupsOfPodsThatGoOnAreKeptAndFoundAgain) {
     EXPECT_EQ(scope.files.value(at + "/here/main-1", "memory.max"), "4096");
 }
 
+// What systemd makes of DelegateSubgroup=: it could not put the next daemon into a group that limits
+// those below it.
+TEST(Cgroups, BesideTheGroupOfADaemonItsOwnStaysAsItIs) {
+    Scope scope;
+    const std::string daemon = "/cg/user/scope/muster-daemon";
+    scope.files.add(daemon, true);
+    scope.files.at = daemon;
+    const Cgroups::Place here = place("/user/scope/muster-daemon", false);
+    EXPECT_THAT(Cgroups::possible_groups(here, "muster-up-x"),
+                testing::Contains("/cg/user/scope/muster-up-x"));
+    for (const char* daemons : {"the first", "the next"}) {
+        auto cgroups = Cgroups::create(scope.files, here, "muster-up-x");
+        EXPECT_EQ(cgroups.obstacle(), "") << daemons;
+        for (const Controller controller : kControllers)
+            EXPECT_TRUE(cgroups.enforces(controller)) << daemons;
+        EXPECT_EQ(scope.files.at, daemon);
+        EXPECT_THAT(scope.files.groups.at(daemon).enabled, IsEmpty());
+        EXPECT_THAT(names(cgroups), ElementsAre("/cg/user/scope/muster-up-x"));
+        scope.files.claimed.clear();  // as at its end
+    }
+    // With others in the service's group there are no limits, and nobody joins them.
+    scope.files.enable("/cg/user/scope", {});
+    scope.files.groups.at("/cg/user/scope").others = 1;
+    const auto cgroups = Cgroups::create(scope.files, here, "muster-up-x");
+    EXPECT_FALSE(cgroups.enforces(kMemory));
+    EXPECT_EQ(scope.files.at, daemon);
+}
+
 TEST(Cgroups, WithOthersInTheGroupNothingIsLimitedAndNothingIsMoved) {
     Scope scope;
     scope.files.groups.at("/cg/user/scope").others = 1;
