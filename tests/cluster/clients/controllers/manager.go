@@ -36,8 +36,11 @@ func (c *copier) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	if !original.DeletionTimestamp.IsZero() {
 		if controllerutil.RemoveFinalizer(&original, finalizer) {
+			// An update of an object that the cache has not caught up with is a conflict, and no release.
+			if err := c.Update(ctx, &original); err != nil {
+				return ctrl.Result{}, err
+			}
 			c.steps <- "released"
-			return ctrl.Result{}, c.Update(ctx, &original)
 		}
 		return ctrl.Result{}, nil
 	}
