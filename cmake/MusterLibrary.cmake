@@ -4,7 +4,7 @@
 #       Sources are all *.cc of the folder, its rooms and its internal/ but tests and benches.
 #       DEPENDS are folders of the house (public), LIBRARIES are third-party ones. ROOMS are
 #       folders in it with public headers about one thing; each uses only those before it.
-#       With MUSTER_UNITY the sources of each folder are compiled together, which takes a third of the time. So no two of
+#       With MUSTER_UNITY its sources are compiled together in groups, which takes a third of the time. So no two of
 #       them give the same name to different things; ALONE are patterns of those that do, such as one source for each verb.
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
@@ -72,16 +72,22 @@ function(_muster_files out ending)
     set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# Compiles the sources of one folder together, up to so many bytes of them: they share headers and templates.
+# Compiles the sources of one folder together, up to so many bytes of them, and small folders with the next one: they share
+# headers and templates.
 function(_muster_unity target)
     set(most_bytes 60000)
+    set(small_folder 25000)
     set(folder)
+    set(sum ${most_bytes})
     foreach(source IN LISTS ARGN)
         cmake_path(GET source PARENT_PATH its_folder)
         file(SIZE ${source} bytes)
+        if(NOT its_folder STREQUAL folder AND sum GREATER small_folder)
+            set(sum ${most_bytes})
+        endif()
+        set(folder ${its_folder})
         math(EXPR sum "${sum} + ${bytes}")
-        if(NOT its_folder STREQUAL folder OR sum GREATER most_bytes)
-            set(folder ${its_folder})
+        if(sum GREATER most_bytes)
             set(sum ${bytes})
             math(EXPR group "${group} + 1")
         endif()

@@ -20,7 +20,7 @@ const json::value* resource_in(const kube::ResourceList& list, std::string_view 
 }
 
 /// As Go's %q writes it.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
@@ -43,7 +43,7 @@ std::string quoted(std::string_view text) {
 std::string lines_of(const std::map<std::string, std::string>& map) {
     std::string lines;
     for (const auto& [key, value] : map)
-        lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", key, quoted(value));
+        lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", key, in_quotes(value));
     return lines;
 }
 
