@@ -103,15 +103,18 @@ test_all() (
     if suite_build elastic release muster muster_run; then elastic_released; fi
 )
 
-build_and_test_quietly() {
+build_and_test_quietly() (
+    beside=()
+    trap stop_beside EXIT
     build_ahead asan tests muster_run
     build_ahead tsan tsan_tests
+    if suite_build elastic-asan asan muster_run; then beside elastic_under_sanitizers; fi
     suite_build unit asan tests || true
     run_ctest unit asan '' -LE '^serial$'
     suite_tsan
     suite_simulate
-    if suite_build elastic-asan asan muster_run; then elastic_under_sanitizers; fi
-}
+    join_beside
+)
 
 # These wait for servers for the most part.
 test_as_clients() {
@@ -122,7 +125,7 @@ test_as_clients() {
 # build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.
 build_ahead() {
     configure "$1" || return 0
-    CCACHE_DIR=$(ccache_directory) step "build $1" nice -n 9 ninja -C "$root/build/$1" -j "$(cores)" -k 0 "${@:2}" || true
+    CCACHE_DIR=$(ccache_directory) step "build $1" ninja -C "$root/build/$1" -j "$(cores)" -k 0 "${@:2}" || true
 }
 
 # beside FUNCTION [ARGUMENT...]: it continues at a low priority, in a process group of its own, and what it says is shown when
