@@ -12,10 +12,10 @@ namespace muster::workers {
 /// The index of the end that caused the others; nullopt if none of them is a failure. Ends that
 /// another worker's may well have caused count only if there are no others, even if these came
 /// later: an exit code without an error, an error about a lost connection, SIGABRT, and signals that
-/// ask a program to end. Of those that count it picks the earliest by the workers' own clocks, as torchrun does. Among ends at the same
-/// time, picks the one that the others are least likely to have caused: out of memory first, then a
-/// fault of the process itself (SIGSEGV), then a reported error, and last a process ended from
-/// outside.
+/// ask a program to end. Of those that count it picks the earliest by the workers' own clocks, as
+/// torchrun does. Among ends at the same time, picks the one that the others are least likely to
+/// have caused: out of memory first, then a fault of the process itself (SIGSEGV), then a reported
+/// error, and last a process ended from outside.
 std::optional<std::size_t> first_cause(std::span<const WorkerEnd> ends);
 
 /// "exit code 1", "SIGSEGV (exit code 139)", "SIGKILL, out of memory (exit code 137)".
