@@ -10,6 +10,7 @@
 
 #include "base/async/cancellation.h"
 #include "base/async/task_group.h"
+#include "base/test_clock.h"
 #include "base/time/real_clock.h"
 #include "base/time/sim_clock.h"
 
@@ -29,13 +30,18 @@ struct SimulatedWorld {
     SimClock clock;
     void run() { run_simulation(context, clock); }
 };
+struct LeapingWorld {
+    asio::io_context context;
+    LeapingClock clock{context.get_executor()};
+    void run() { context.run(); }
+};
 
 template <class World>
 class ClockContract : public ::testing::Test {
   protected:
     World world;
 };
-using Worlds = ::testing::Types<RealWorld, SimulatedWorld>;
+using Worlds = ::testing::Types<RealWorld, SimulatedWorld, LeapingWorld>;
 TYPED_TEST_SUITE(ClockContract, Worlds);
 
 TYPED_TEST(ClockContract, ASleepEndsAtItsDeadlineOrLater) {
@@ -141,6 +147,37 @@ TYPED_TEST(ClockContract, ACancelledSleepThrowsAndTheOthersSleepOn) {
     std::ranges::sort(ends);
     EXPECT_EQ(ends, (std::vector<std::string>{"aborted", "aborted", "aborted", "aborted", "woken",
                                               "woken"}));
+}
+
+TEST(LeapingClockTest, ALeapWakesThoseWhoAreDueByThenAndTheOthersSleepOn) {
+    LeapingWorld world;
+    std::string woken;
+    auto sleep = [](Task<void> until, std::string& log, char id) -> Task<void> {
+        co_await std::move(until);
+        log += id;
+    };
+    LeapingClock& clock = world.clock;
+    const Instant start = clock.now();
+    const WallTime wall_start = clock.wall_now();
+    TaskGroup sleepers(world.context.get_executor());
+    sleepers.spawn("hour", sleep(clock.sleep_for(1h), woken, 'a'));
+    sleepers.spawn("hour", sleep(clock.sleep_until_wall(wall_start + 1h), woken, 'b'));
+    sleepers.spawn("day", sleep(clock.sleep_for(24h), woken, 'c'));
+    sleepers.spawn("day", sleep(clock.sleep_until_wall(wall_start + 24h), woken, 'd'));
+    auto leap = [](LeapingClock& c, TaskGroup& group, std::string& log) -> Task<void> {
+        co_await c.sleep_for(1ms);
+        EXPECT_EQ(log, "");
+        c.leap(1h);
+        while (log.size() < 2) co_await c.sleep_for(1ms);
+        co_await c.sleep_for(1ms);
+        co_await group.stop();
+    };
+    asio::co_spawn(world.context, leap(clock, sleepers, woken), asio::detached);
+    world.run();
+    std::ranges::sort(woken);
+    EXPECT_EQ(woken, "ab");
+    EXPECT_GE(clock.now(), start + 1h);
+    EXPECT_GE(clock.wall_now(), wall_start + 1h);
 }
 
 TEST(SimClockTest, TimeStandsStillUntilMovedAndWallTimeFollows) {
