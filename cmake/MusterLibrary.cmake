@@ -8,13 +8,14 @@
 #       them give the same name to different things; ALONE are patterns of those that do, such as one source for each verb.
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
-#       so nothing runs beside it. TSAN: it has threads, so ./dev test runs it under the
+#       so nothing runs beside it; in a whole run it comes last. TSAN: it has threads, so ./dev test runs it under the
 #       thread sanitizer too.
 #   muster_test(apiserver PROGRAM apiserver_on_file MATCHING "sqlite_store" TSAN)
 #       Those of them whose path matches, in a program of their own: they alone need what it says.
 #       EXCEPT keeps them out of the other one.
 #   muster_test(operator SHARDS 4)
-#       Its cases are run by so many processes beside each other, as operator-0 to operator-3: they take long.
+#       Its cases are run by so many processes beside each other, as operator-0 to operator-3: they take long. With SERIAL,
+#       these run beside each other but, in a whole run, beside nothing else.
 #   muster_test(cli PROGRAM scenarios MATCHING "scenario_runs" LONG)
 #       Too long for every change of the folder: `./dev test` and `./dev test unit` run it, `./dev test cli` does not.
 #
@@ -203,8 +204,10 @@ function(muster_test name)
                 ENVIRONMENT_MODIFICATION "GTEST_OUTPUT=string_append:${test}_test.xml")
         endif()
         if(arg_SERIAL)
-            set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
             set_property(TEST ${test} APPEND PROPERTY LABELS serial)
+        endif()
+        if(arg_SERIAL AND NOT arg_SHARDS)
+            set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
         endif()
         if(arg_TSAN)
             set_property(TEST ${test} APPEND PROPERTY LABELS tsan)

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "apiserver/api_server.h"
@@ -12,6 +13,7 @@
 #include "kube/objects/codec.h"
 #include "kube/objects/core_objects.h"
 #include "kube/objects/pod.h"
+#include "runtime/internal/network/own_network_fixture.h"
 #include "runtime/node.h"
 
 namespace muster::runtime {
@@ -43,6 +45,7 @@ class Logs final : public apiserver::NodeApi {
 class NodeWorld : public RealLoop {
   public:
     void set_up(SandboxMode sandbox) {
+        if (sandbox == SandboxMode::kNone) network.emplace();
         std::string pattern = "/tmp/muster-node-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         dir = pattern;
@@ -170,6 +173,8 @@ class NodeWorld : public RealLoop {
         auto removed = await(client->remove(kube::types::kPods, "default", name, delete_options));
         EXPECT_TRUE(removed) << removed.error().message();
     }
+
+    std::optional<OwnNetwork> network;  ///< of pods without namespaces
     Rng rng{1};
     fs::path dir;
     NodeOptions options;

@@ -9,9 +9,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "base/test_loop.h"
 #include "pod_init/cri_log.h"
+#include "runtime/internal/network/own_network_fixture.h"
 #include "runtime/internal/sandbox/sandbox.h"
 
 namespace muster::runtime {
@@ -65,6 +67,7 @@ class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
   protected:
     void SetUp() override {
         if (GetParam() && ::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
+        if (!GetParam()) network.emplace();
         auto made = SandboxHost::create(GetParam());
         ASSERT_TRUE(made) << made.error().message();
         host = std::make_unique<SandboxHost>(*std::move(made));
@@ -149,6 +152,7 @@ class SandboxTest : public ::testing::TestWithParam<bool>, protected RealLoop {
         return {report.kind, report.value, report.stage, report.text, log_of(start)};
     }
 
+    std::optional<OwnNetwork> network;  ///< of pods without namespaces
     std::unique_ptr<SandboxHost> host;
     std::unique_ptr<PodSandbox> sandbox;
     UniqueFd init;  ///< its pidfd
