@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using namespace std::chrono_literals;
 
 /// An internal fault in one pod's tasks affects only this pod.
 class NodeFaultsTest : public NodeTest {};
@@ -22,6 +23,7 @@ TEST_P(NodeFaultsTest, WhatFailsBeforeItHasBegunIsTriedAgain) {
             create(pod_json(name, shell("true")));
             run_until([&] { return fault.hits() > 0; });
         }
+        leap(1s);
         create(pod_json("beside-" + name, shell("true")));
         wait_phase("beside-" + name, "Succeeded");
         wait_phase(name, "Succeeded");
@@ -49,6 +51,7 @@ TEST_P(NodeFaultsTest, APodWhoseReportsAreNotReadEndsAndSaysWhy) {
     }
     create(pod_json("beside", shell("true")));
     wait_phase("beside", "Succeeded");
+    leap(1s);
     wait_for("deaf", [](const kube::Pod* pod) {
         return pod == nullptr || pod->status.phase == "Failed" || pod->status.phase == "Running";
     });
@@ -64,6 +67,7 @@ TEST_P(NodeFaultsTest, ADeletionThatFailsIsTriedAgain) {
         remove("gone", 1);
         run_until([&] { return fault.hits() > 0; });
     }
+    leap(1s);
     wait_for("gone", [](const kube::Pod* pod) { return pod == nullptr; });
 }
 

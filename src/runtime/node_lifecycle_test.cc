@@ -13,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using namespace std::chrono_literals;
 
 /// What a kubelet does around containers, with real processes. Each test in each kind of sandbox.
 class NodeLifecycleTest : public NodeTest {
@@ -85,8 +86,10 @@ TEST_P(NodeLifecycleTest, ASidecarThatDiesIsRestartedBesideTheWork) {
 
 TEST_P(NodeLifecycleTest, TheDeadlineOfAPodEndsItForGood) {
     start_node();
-    create(pod_json("late", shell("trap 'exit 0' TERM; while :; do sleep 0.01; done"),
-                    {{"activeDeadlineSeconds", 1}, {"restartPolicy", "Always"}}));
+    create(pod_json("late", shell("trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done"),
+                    {{"activeDeadlineSeconds", 60}, {"restartPolicy", "Always"}}));
+    wait_for_output("late", "up\n");
+    leap(60s);
     kube::Pod pod = wait_phase("late", "Failed");
     EXPECT_EQ(pod.status.reason, "DeadlineExceeded");
     ASSERT_TRUE(main_status(pod).state.terminated);

@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using namespace std::chrono_literals;
 
 /// Probes and hooks of real processes, in each kind of sandbox.
 class NodeProbesTest : public NodeTest {
@@ -29,8 +30,10 @@ class NodeProbesTest : public NodeTest {
     static json::value exec(const std::string& script) {
         return {{"exec", {{"command", {"sh", "-c", script}}}}};
     }
-    static json::value often(json::value probe, int failures = 1000) {
-        probe.as_object()["periodSeconds"] = 1;
+    /// One that begins when the container does, and again with each leap of a minute.
+    static json::value each_minute(json::value probe, int failures = 1000) {
+        probe.as_object()["periodSeconds"] = 60;
+        probe.as_object()["timeoutSeconds"] = 100;
         probe.as_object()["failureThreshold"] = failures;
         return probe;
     }
@@ -51,11 +54,12 @@ TEST_P(NodeProbesTest, AnExecProbeDecidesReadinessAndRunsAsTheContainerDoes) {
     start_node();
     json::object more;
     more["env"] = json::array{{{"name", "FLAG"}, {"value", "ready-now"}}};
-    more["readinessProbe"] = often(exec("test -e $FLAG"));
+    more["readinessProbe"] = each_minute(exec("test -e $FLAG"));
     create(pod_json("p", shell("exec sleep 1000", std::move(more))));
     auto pod = wait_ready("p", false);
     EXPECT_EQ(main_status(*pod).started, true);
     touch("ready-now");
+    leap(1min);
     pod = wait_ready("p", true);
     EXPECT_EQ(pod->status.phase, "Running");
     for (const kube::PodCondition& condition : pod->status.conditions)
@@ -68,26 +72,33 @@ TEST_P(NodeProbesTest, HttpAndTcpProbesReachThePod) {
     const std::uint16_t port = free_port();
     json::object more;
     more["ports"] = json::array{{{"name", "web"}, {"containerPort", port}}};
-    more["startupProbe"] = often({{"tcpSocket", {{"port", "web"}}}});
-    more["readinessProbe"] = often({{"httpGet", {{"port", "web"}, {"path", "/ready-now"}}}});
-    create(
-        pod_json("p", shell(fmt::format("exec python3 -m http.server {}", port), std::move(more))));
+    more["startupProbe"] = each_minute({{"tcpSocket", {{"port", "web"}}}});
+    more["readinessProbe"] = each_minute({{"httpGet", {{"port", "web"}, {"path", "/ready-now"}}}});
+    create(pod_json(
+        "p", shell(fmt::format("exec python3 -u -m http.server {}", port), std::move(more))));
+    wait_for_output("p", "Serving HTTP");
+    leap(1min);
     auto pod = wait_for(
         "p", [](const kube::Pod* p) { return p != nullptr && main_status(*p).started == true; });
     EXPECT_EQ(main_status(*pod).ready, false);
     touch("ready-now");
+    leap(1min);
     wait_ready("p", true);
 }
 
 TEST_P(NodeProbesTest, AFailedLivenessProbeRestartsTheContainer) {
     start_node();
     json::object more;
-    more["livenessProbe"] = often(exec("if test -e sick; then echo unwell; exit 1; fi"), 1);
+    more["livenessProbe"] =
+        each_minute(exec("if test -e sick; then echo unwell; exit 1; fi; touch well"), 1);
     create(pod_json("p",
                     shell("test -e marker && exit 0; touch marker; trap 'rm sick; exit 0' TERM; "
-                          "touch sick; while :; do sleep 0.01; done",
+                          "until test -e well; do sleep 0.01; done; touch sick; echo sick; "
+                          "while :; do sleep 0.01; done",
                           std::move(more)),
                     {{"restartPolicy", "OnFailure"}}));
+    wait_for_output("p", "sick\n");
+    leap(1min);
     const kube::Pod pod = wait_phase("p", "Succeeded");
     EXPECT_EQ(main_status(pod).restart_count, 1) << "though it ended with 0 on SIGTERM";
     const std::vector<std::string> events = events_of("p");
@@ -99,14 +110,17 @@ TEST_P(NodeProbesTest, AFailedLivenessProbeRestartsTheContainer) {
 TEST_P(NodeProbesTest, ACommandThatTakesTooLongHasFailedAndIsGone) {
     start_node();
     json::object more;
-    more["livenessProbe"] = often(exec("echo $$$$ > pid; exec sleep 1000"), 1);
-    create(
-        pod_json("p", shell("trap 'exit 3' TERM; while :; do sleep 0.01; done", std::move(more))));
+    more["livenessProbe"] = each_minute(exec("echo $$$$ > pid; exec sleep 1000"), 1);
+    create(pod_json("p", shell("trap 'exit 3' TERM; until test -s pid; do sleep 0.01; done; "
+                               "echo asked; while :; do sleep 0.01; done",
+                               std::move(more))));
+    wait_for_output("p", "asked\n");
+    leap(100s);
     const kube::Pod pod = wait_phase("p", "Failed");
     EXPECT_EQ(main_status(pod).state.terminated->exit_code, 3);
     EXPECT_THAT(events_of("p"),
                 Contains(AllOf(StartsWith("Unhealthy: Liveness probe failed: command"),
-                               HasSubstr("timed out after 1s"))));
+                               HasSubstr("timed out after 100s"))));
 }
 
 TEST_P(NodeProbesTest, HooksRunBeforeTheNextContainerAndBeforeTheSignal) {

@@ -16,6 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
+using namespace std::chrono_literals;
+
 TEST_P(NodeTest, APodRunsToItsEnd) {
     start_node();
     create(pod_json("a", shell("echo hello; pwd")));
@@ -72,15 +74,10 @@ TEST_P(NodeTest, DeletionWaitsForTheGraceAndThenKills) {
     start_node();
     create(pod_json("gentle", shell("trap 'echo bye; exit 0' TERM; echo up; sleep 1000 & wait")));
     create(pod_json("stubborn", shell("trap '' TERM; echo up; while :; do sleep 1000; done")));
-    for (const char* name : {"gentle", "stubborn"}) {
-        wait_phase(name, "Running");
-        kube::LogOptions follow;
-        follow.follow = true;
-        follow.limit_bytes = 3;
-        EXPECT_EQ(logs(name, follow), "up\n");
-    }
+    for (const char* name : {"gentle", "stubborn"}) wait_for_output(name, "up\n");
     remove("gentle");
-    remove("stubborn", 1);
+    remove("stubborn", 10);
+    leap(10s);
     std::optional<kube::Pod> last;
     auto gone = [](const kube::Pod* p) { return p == nullptr; };
     auto killed = wait_for("stubborn", [](const kube::Pod* p) {

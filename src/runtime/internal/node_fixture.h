@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "apiserver/api_server.h"
+#include "base/test_clock.h"
 #include "base/test_loop.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/core_objects.h"
@@ -51,7 +52,7 @@ class NodeWorld : public RealLoop {
         dir = pattern;
         fs::create_directory(dir / "state");
         fs::create_directory(dir / "work");
-        server = std::make_unique<apiserver::ApiServer>(context.get_executor(), clock, rng,
+        server = std::make_unique<apiserver::ApiServer>(context.get_executor(), node_clock, rng,
                                                         store::make_memory_store());
         client = std::make_unique<kube::Client>(*server);
         options.sandbox = sandbox;
@@ -61,7 +62,7 @@ class NodeWorld : public RealLoop {
         options.cpus = 4;
     }
     void start_node() {
-        auto made = Node::create(context.get_executor(), *server, clock, rng, options);
+        auto made = Node::create(context.get_executor(), *server, node_clock, rng, options);
         ASSERT_TRUE(made) << made.error().message();
         node = *std::move(made);
         logs_of_node = std::make_unique<Logs>(*node);
@@ -155,6 +156,14 @@ class NodeWorld : public RealLoop {
             text += **piece;
         }
     }
+    /// Waits until the pod's container has written this first.
+    void wait_for_output(const std::string& pod, const std::string& text) {
+        wait_phase(pod, "Running");
+        kube::LogOptions first;
+        first.follow = true;
+        first.limit_bytes = static_cast<std::int64_t>(text.size());
+        EXPECT_EQ(logs(pod, first), text);
+    }
     std::vector<std::string> events_of(const std::string& pod) {
         kube::ListOptions list_options;
         list_options.namespace_ = "default";
@@ -173,8 +182,14 @@ class NodeWorld : public RealLoop {
         auto removed = await(client->remove(kube::types::kPods, "default", name, delete_options));
         EXPECT_TRUE(removed) << removed.error().message();
     }
+    /// Moves the time of the node and the API on, past what they wait for since the last event.
+    void leap(Duration time) {
+        settle();
+        node_clock.leap(time);
+    }
 
     std::optional<OwnNetwork> network;  ///< of pods without namespaces
+    LeapingClock node_clock{context.get_executor()};
     Rng rng{1};
     fs::path dir;
     NodeOptions options;
