@@ -2,7 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "operator/internal/integration_world.h"
+#include "operator/internal/integration_fixture.h"
 
 // Gangs of Volcano, scheduler-plugins and YuniKorn, through the embedded API.
 

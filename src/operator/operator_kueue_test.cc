@@ -2,7 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "operator/internal/integration_world.h"
+#include "operator/internal/integration_fixture.h"
 
 // What Kueue does to jobs: they are created suspended, changed and resumed in one update when they
 // are admitted, and suspended with their own templates again when they are evicted.

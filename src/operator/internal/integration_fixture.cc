@@ -1,4 +1,4 @@
-#include "operator/internal/integration_world.h"
+#include "operator/internal/integration_fixture.h"
 
 #include <boost/json/parse.hpp>
 
