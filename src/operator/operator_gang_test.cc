@@ -292,32 +292,6 @@ TEST_F(VolcanoWorld, AnotherSchedulerInTheTemplateIsTold) {
     EXPECT_THAT(events(), HasSubstr("SetPodTemplateSchedulerName: "));
 }
 
-TEST(GangOfVolcano, AnOperatorMayDieBetweenAnyTwoRequests) {
-    for (int alive = 0; alive <= 10; ++alive) {
-        SCOPED_TRACE(alive);
-        IntegrationWorld world("volcano", 1 + static_cast<std::uint64_t>(alive));
-        world.define(kVolcano);
-        world.w.start_operator();
-        world.w.transport.writes_left = alive;
-        world.create(job_object({}));
-        if (world.object(kVolcano)) world.set_group_phase("Inqueue");
-        world.w.transport.writes_left.reset();
-        world.w.restart_operator();
-        world.w.settle();
-        EXPECT_THAT(world.writes, SizeIs(::testing::Le(alive == 0 ? 2U : 1U)));
-        world.set_group_phase("Inqueue");
-        EXPECT_THAT(world.w.pods(), SizeIs(3));
-        world.w.transport.writes_left = alive;
-        world.w.set_phase("demo-master-0", "Succeeded", 0);
-        world.w.settle();
-        world.w.transport.writes_left.reset();
-        world.w.restart_operator();
-        world.w.settle();
-        EXPECT_FALSE(world.object(kVolcano).has_value());
-        EXPECT_TRUE(world.w.status("demo").is("Succeeded"));
-    }
-}
-
 // --- other schedulers
 
 class ClusterWorld : public IntegrationWorld, public ::testing::Test {};

@@ -272,36 +272,5 @@ TEST_F(GroupTest, TheAnnotationCountsFromWhenItIsThere) {
     expect_running(1);
 }
 
-// Between the status that says a new generation and the deletions, and at every other write.
-TEST(GroupCrash, AfterAnyWriteAGroupRestartsOnce) {
-    for (int crash = 0; crash <= 10; ++crash) {
-        SCOPED_TRACE(fmt::format("crash after {} writes", crash));
-        World world;
-        world.start_operator();
-        world.run_job({.backoff_limit = 100, .group = true});
-        for (int generation = 1; generation <= 3; ++generation) {
-            world.transport.writes_left = crash;
-            world.set_phase("demo-worker-1", "Failed", 1);
-            world.settle();
-            world.stop_operator();
-            world.reap();
-            world.transport.writes_left.reset();
-            world.start_operator();
-            world.settle();
-            world.reap();
-            world.run_for(5min);
-            world.set_all("Running");
-            world.settle();
-            EXPECT_EQ(world.status("demo").restart_generation, generation);
-            EXPECT_THAT(world.pods(), SizeIs(3));
-            for (const std::string& pod : world.pods())
-                EXPECT_EQ(world.annotation(pod, "muster.dev/generation"),
-                          fmt::format("{}", generation))
-                    << pod;
-            EXPECT_THAT(summary(world.status("demo")), ElementsAre("Created", "Running"));
-        }
-    }
-}
-
 }  // namespace
 }  // namespace muster::operators

@@ -220,43 +220,6 @@ TEST_F(LimitsTest, SuspendingForgivesNothing) {
     EXPECT_TRUE(has_failed());
 }
 
-/// The operator crashes after each number of writes, and another one continues.
-class CrashAfter : public ::testing::TestWithParam<bool> {
-  protected:
-    static constexpr int kMost = 8;
-};
-
-TEST_P(CrashAfter, AnyWriteARestartCountsOnce) {
-    const bool with_deletion = GetParam();
-    for (int crash = 0; crash <= kMost; ++crash) {
-        SCOPED_TRACE(fmt::format("crash after {} writes", crash));
-        World world;
-        world.start_operator();
-        world.run_job({.workers = 2, .policy = "ExitCode", .backoff_limit = 100});
-        for (int restarts = 1; restarts <= 3; ++restarts) {
-            world.transport.writes_left = crash;
-            if (with_deletion)
-                world.delete_pod("demo-worker-1");
-            else
-                world.set_phase("demo-worker-1", "Failed", 137);
-            world.settle();
-            world.stop_operator();
-            world.transport.writes_left.reset();
-            world.start_operator();
-            world.settle();
-            world.reap();
-            world.outlast_pause();
-            world.set_all("Running");
-            world.settle();
-            EXPECT_EQ(world.restarts("demo"), restarts);
-            EXPECT_THAT(summary(world.status("demo")), ElementsAre("Created", "Running"));
-        }
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Both, CrashAfter, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "PodDeleted" : "PodFailed"; });
-
 // --- activeDeadlineSeconds
 
 // Upstream puts the job into a queue without a worker: nothing happens until the next event
