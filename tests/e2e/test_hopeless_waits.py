@@ -1,5 +1,7 @@
 """What a pod of `muster run` would wait for in vain ends the run before it starts."""
 
+import re
+
 import pytest
 
 JOB = """\
@@ -29,6 +31,7 @@ def with_pod(line):
 CASES = {
     "a scheduling gate": (with_pod("schedulingGates: [{name: g}]"), "schedulingGates"),
     "another node": (with_pod("nodeName: gpu-7"), 'there is no node "gpu-7"'),
+    "another scheduler": (with_pod("schedulerName: kai-scheduler"), 'there is no scheduler "kai-scheduler" here'),
     "a ConfigMap": (with_pod("volumes: [{name: v, configMap: {name: c}}]"), 'nothing makes the ConfigMap "c"'),
     "a Secret": (JOB + "            envFrom: [{secretRef: {name: s}}]\n", 'nothing makes the Secret "s"'),
     "a key": (JOB + "            env: [{name: A, valueFrom: {configMapKeyRef: {name: c, key: k}}}]\n"
@@ -56,6 +59,15 @@ def test_who_means_it_waits(muster):
     finished = muster.run("run", "--wait-for-others", path, limit=60)
     assert finished.status == 0, finished
     assert "warning" in finished.err and finished.out.count("waits-master-0 | ran") == 2, finished
+
+
+def test_the_advice_for_another_scheduler_lets_the_job_run(muster):
+    path = muster.write("scheduler.yaml", with_pod("schedulerName: kai-scheduler"))
+    refused = muster.run("run", path, limit=30)
+    advice = re.search(r"--set (\S+=default-scheduler)", refused.err)
+    assert refused.status == 2 and advice, refused
+    finished = muster.run("run", path, "--set", advice.group(1), limit=30)
+    assert finished.status == 0 and "waits-master-0 | ran" in finished.out, finished
 
 
 def test_a_program_in_tmp_is_not_in_a_pod(muster, tmp_path):

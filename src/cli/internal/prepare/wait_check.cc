@@ -70,9 +70,22 @@ class WaitCheck {
             add(object, pod.path + ".nodeName",
                 fmt::format("there is no node \"{}\", this machine is \"{}\": leave this out", node,
                             options_.node));
+        check_scheduler(object, pod);
         for (const ObjectReference& reference : object_references(pod))
             if (auto missing = known_.missing(reference, object.namespace_))
                 add(object, reference.field, *std::move(missing));
+    }
+
+    void check_scheduler(const manifest::CheckedObject& object, const manifest::PodSpecRef& pod) {
+        const std::string_view scheduler = kube::string_at(*pod.spec, "schedulerName");
+        if (scheduler.empty() || scheduler == "default-scheduler") return;
+        // The check of the job has warned of it.
+        if (object.job && options_.for_others) return;
+        add(object, pod.path + ".schedulerName",
+            fmt::format("there is no scheduler \"{}\" here, and pods of a job start together "
+                        "without it: leave this out, or pass --set "
+                        "{}.schedulerName=default-scheduler",
+                        scheduler, pod.path));
     }
 
     /// Of two objects whose pods have one name, one waits until the other's is gone.

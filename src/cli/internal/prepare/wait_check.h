@@ -15,8 +15,8 @@ struct WaitOptions {
 };
 
 /// What pods of the objects would wait for without an end, since nothing here makes it: a
-/// scheduling gate that is removed, another node, a ConfigMap, a Secret or a key of one, a job that
-/// is resumed, the name of another job's pod. Pure.
+/// scheduling gate that is removed, another node or scheduler, a ConfigMap, a Secret or a key of
+/// one, a job that is resumed, the name of another job's pod. Pure.
 std::vector<manifest::Problem> check_waits(std::vector<manifest::CheckedObject>& objects,
                                            const WaitOptions& options);
 

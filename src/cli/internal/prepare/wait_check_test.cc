@@ -60,6 +60,29 @@ TEST(WaitCheck, AGateAndAnotherNode) {
                 ElementsAre(HasSubstr("there is no node \"other\", this machine is \"here\"")));
 }
 
+TEST(WaitCheck, AnotherScheduler) {
+    EXPECT_THAT(check(job("schedulerName: kai-scheduler")),
+                ElementsAre(AllOf(
+                    HasSubstr("j.yaml:9:"), HasSubstr("error"),
+                    HasSubstr("there is no scheduler \"kai-scheduler\" here"),
+                    HasSubstr("--set spec.pytorchReplicaSpecs.Master.template.spec.schedulerName="
+                              "default-scheduler"))));
+    EXPECT_THAT(check(job("schedulerName: default-scheduler")), IsEmpty());
+    EXPECT_THAT(check(job("schedulerName: volcano"), {}), IsEmpty()) << "a cluster may have it";
+    EXPECT_THAT(check(job("schedulerName: volcano"), {.node = "here", .for_others = true}),
+                IsEmpty())
+        << "the check of the job has warned of it";
+    const std::string pod = R"(apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {schedulerName: koord-scheduler, containers: [{name: c, image: x, command: [train]}]}
+)";
+    EXPECT_THAT(check(pod),
+                ElementsAre(AllOf(HasSubstr("spec.schedulerName"), HasSubstr("error"))));
+    EXPECT_THAT(check(pod, {.node = "here", .for_others = true}),
+                ElementsAre(HasSubstr("warning")));
+}
+
 TEST(WaitCheck, ForThoseWhoMeanItItIsAWarning) {
     EXPECT_THAT(check(job("nodeName: other"), {.node = "here", .for_others = true}),
                 ElementsAre(AllOf(HasSubstr("warning"), testing::Not(HasSubstr("forever")))));
