@@ -89,11 +89,13 @@ class ContainerCheck {
         working_dir_ = normal_path(working_dir_);
         if (own_dir) check_working_dir();
         std::vector<std::string> words = kube::strings_at(*ref_.container, "command");
+        written_ = !words.empty();
         if (words.empty()) words = given_;
         std::size_t of_command = words.size();
         for (std::string& word : kube::strings_at(*ref_.container, "args"))
             words.push_back(std::move(word));
         if (words.empty()) return refuse_no_command();
+        if (of_command == 0 && words[0].starts_with('-')) return refuse_options_only(words[0]);
         if (of_command == 0) tell_args_are_the_command();
         program_field_ = ref_.path + (of_command == 0 ? ".args[0]" : ".command[0]");
         if (words[0].find("$(") != std::string::npos) return;  // known only when it starts
@@ -217,6 +219,14 @@ class ContainerCheck {
                           image.empty() ? "" : fmt::format(" ({})", image)));
     }
 
+    /// No program is called like an option: the args are for the image's entry point.
+    void refuse_options_only(const std::string& option) {
+        error(ref_.path,
+              fmt::format("this container has no command, and no image is pulled here whose entry "
+                          "point could take its args ({} ...); write the program as command: [...]",
+                          option));
+    }
+
     void tell_args_are_the_command() {
         problems_.push_back(document_.problem(
             manifest::Severity::kWarning, ref_.path + ".args",
@@ -290,10 +300,8 @@ class ContainerCheck {
             case FileKind::kProgram:
                 return path;
             case FileKind::kMissing:
-                error(field,
-                      fmt::format("the program {} does not exist on this machine; {}", path,
-                                  name.starts_with('/') ? mount_hint(parent_of(path))
-                                                        : "start where it is, with --workdir DIR"));
+                error(field, fmt::format("the program {} does not exist on this machine; {}", path,
+                                         advice_for_missing(name, path)));
                 break;
             case FileKind::kDirectory:
                 error(field, fmt::format("{} is a directory, not a program", path));
@@ -304,6 +312,15 @@ class ContainerCheck {
                                  path));
         }
         return std::nullopt;
+    }
+
+    std::string advice_for_missing(const std::string& name, const std::string& path) const {
+        if (path.ends_with("/sshd"))
+            return written_ ? "install OpenSSH's server, or leave this command out, if it is that "
+                              "of an MPIJob's worker: they are reached without it, too"
+                            : "install OpenSSH's server";
+        return name.starts_with('/') ? mount_hint(parent_of(path))
+                                     : "start where it is, with --workdir DIR";
     }
 
     void check_interpreter(const std::string& program) {
@@ -403,6 +420,7 @@ class ContainerCheck {
     std::vector<std::string> mounted_;
     std::string working_dir_;
     std::string program_field_;  ///< the field that names the program
+    bool written_ = false;       ///< whether the manifest has the command
 };
 
 /// A job's pod as it will be made; nullopt for a pod of the user.

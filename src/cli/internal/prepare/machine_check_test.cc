@@ -15,6 +15,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 using FileKind = control_plane::Machine::FileKind;
@@ -167,7 +168,11 @@ TEST_F(MachineCheck, WhatPodsSeeOfTmpIsTheirs) {
 
 TEST_F(MachineCheck, WorkersThatGetOurRemoteShellNeedNoSshd) {
     EXPECT_THAT(check_mpi_job("/bin/muster"), IsEmpty());
-    EXPECT_THAT(check_mpi_job(""), ElementsAre(HasSubstr("/usr/sbin/sshd does not exist")));
+    EXPECT_THAT(check_mpi_job(""), ElementsAre(HasSubstr("/usr/sbin/sshd does not exist on this "
+                                                         "machine; install OpenSSH's server")));
+    EXPECT_THAT(command("[/usr/sbin/sshd, -De]"),
+                ElementsAre(AllOf(HasSubstr("install OpenSSH's server, or leave this command out"),
+                                  Not(HasSubstr("--mount")))));
 }
 
 TEST_F(MachineCheck, ArgsWithoutACommandAreTakenForOne) {
@@ -178,7 +183,9 @@ TEST_F(MachineCheck, ArgsWithoutACommandAreTakenForOne) {
     const auto told = StartsWith("containers[0].args: this container has no command");
     EXPECT_THAT(args("[python3, -m, x]"), ElementsAre(told));
     EXPECT_THAT(args("[--epochs, \"3\"]"),
-                ElementsAre(told, HasSubstr("args[0]: the program \"--epochs\" is not found")));
+                ElementsAre(AllOf(StartsWith("containers[0]: this container has no command"),
+                                  HasSubstr("its args (--epochs ...); write the program as "
+                                            "command: [...]"))));
     EXPECT_THAT(args("[python3, main.py]"),
                 ElementsAre(told, HasSubstr("args[1]: main.py does not exist in /home")));
 }
