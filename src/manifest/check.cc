@@ -11,6 +11,7 @@
 #include "apiserver/object_rules.h"
 #include "kube/objects/codec.h"
 #include "kube/schema/schema.h"
+#include "kube/values/json_access.h"
 #include "manifest/internal/review_job.h"
 #include "manifest/known_kinds.h"
 #include "manifest/pod_specs.h"
@@ -65,6 +66,26 @@ void quote_as_written(Problem& problem, const Document& document, const std::str
     problem.message += place.node->written + "\")";
 }
 
+/// "$NODES", "${NODES}", "<NODES>": what a template has where a value is to be filled in.
+bool is_placeholder(std::string_view text) {
+    constexpr std::size_t kLongest = 64;
+    if (text.size() < 2 || text.size() > kLongest) return false;
+    if (text.front() == '<') return text.back() == '>';
+    const char next = text[1];
+    return text.front() == '$' && (next == '{' || next == '_' || (next >= 'A' && next <= 'Z') ||
+                                   (next >= 'a' && next <= 'z'));
+}
+
+/// A template that was not filled in first has the same fault in many places.
+void name_placeholder(Problem& problem, const Document& document, const std::string& field) {
+    const json::value* value = kube::value_at_path(document.object.get_object(), field);
+    const json::string* text = value == nullptr ? nullptr : value->if_string();
+    if (text == nullptr || !is_placeholder(*text)) return;
+    problem.message +=
+        fmt::format("; this is a template: fill in {} first, for example with {}",
+                    std::string_view(*text), text->front() == '$' ? "envsubst" : "sed");
+}
+
 class DocumentCheck {
   public:
     DocumentCheck(const Document& document, const CheckOptions& options,
@@ -110,6 +131,7 @@ class DocumentCheck {
     void error(std::string field, std::string message) {
         Problem problem = document_.problem(Severity::kError, field, std::move(message));
         quote_as_written(problem, document_, field);
+        if (document_.object.is_object()) name_placeholder(problem, document_, field);
         problems_.push_back(std::move(problem));
     }
 

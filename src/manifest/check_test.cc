@@ -60,6 +60,13 @@ INSTANTIATE_TEST_SUITE_P(
             "j.yaml:7:17: error: spec.pytorchReplicaSpecs.Master.replicas: "},
         Row{"Negative", "      replicas: 1", "      replicas: -1",
             "j.yaml:7:17: error: spec.pytorchReplicaSpecs.Master.replicas: "},
+        Row{"APlaceholder", "      replicas: 1", "      replicas: $NUM_NODES",
+            "got a string; this is a template: fill in $NUM_NODES first, for example with "
+            "envsubst"},
+        Row{"APlaceholderInBraces", "      replicas: 1", "      replicas: ${NUM_NODES}",
+            "; this is a template: fill in ${NUM_NODES} first"},
+        Row{"APlaceholderToReplace", "      replicas: 1", "      replicas: <NODES>",
+            "; this is a template: fill in <NODES> first, for example with sed"},
         Row{"MasterNotOne", "      replicas: 1", "      replicas: 2",
             "j.yaml:7:17: error: spec.pytorchReplicaSpecs.Master.replicas: "},
         Row{"NaN", "      replicas: 1", "      replicas: .nan",
