@@ -84,6 +84,17 @@ INSTANTIATE_TEST_SUITE_P(
             "j.yaml:1:13: error: apiVersion: PyTorchJob is not served in version "
             "\"kubeflow.org/v2\"; write "
             "apiVersion: kubeflow.org/v1"},
+        Row{"KindOfAnotherGroup", "apiVersion: kubeflow.org/v1",
+            "apiVersion: batch.paddlepaddle.org/v1",
+            "j.yaml:1:13: error: apiVersion: the PyTorchJob of batch.paddlepaddle.org is another "
+            "operator's; the one that runs here has apiVersion: kubeflow.org/v1, and its fields "
+            "may differ"},
+        Row{"KindOfAnotherController", "kind: PyTorchJob", "kind: Deployment",
+            "j.yaml:2:7: error: kind: a Deployment is not created here: write the template of its "
+            "pods as a Pod, or create it first where the job is for a cluster; the known kinds"},
+        Row{"KindOfStorage", "kind: PyTorchJob", "kind: PersistentVolumeClaim",
+            "j.yaml:2:7: error: kind: a PersistentVolumeClaim is not created here: give the pods "
+            "a volume of hostPath or emptyDir, or create it first"},
         Row{"NoKind", "kind: PyTorchJob", "",
             "j.yaml:1:1: error: kind: missing; every object names its apiVersion and kind"},
         Row{"NoReplicaSpecs",

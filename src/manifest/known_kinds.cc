@@ -39,6 +39,25 @@ constexpr std::array<Elsewhere, 3> kElsewhere = {{
      "put the command of its trainer into a PyTorchJob (examples/pytorch-digits.yaml)"},
 }};
 
+/// Whether kinds of this API group are not Kubeflow's. Its first operators had groups of their own,
+/// such as xgboostjob.kubeflow.org, with the same fields.
+bool is_of_others(std::string_view group) {
+    return group.find('.') != std::string_view::npos && group != "kubeflow.org" &&
+           !group.ends_with(".kubeflow.org");
+}
+
+/// What to write instead of a kind of Kubernetes that only a cluster has a controller for; "" if the
+/// kind is none of these.
+std::string_view instead_of_controlled(std::string_view kind) {
+    for (const std::string_view workload :
+         {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"})
+        if (kind == workload) return "write the template of its pods as a Pod";
+    for (const std::string_view storage :
+         {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
+        if (kind == storage) return "give the pods a volume of hostPath or emptyDir";
+    return {};
+}
+
 std::string list_known() {
     std::vector<std::string> names;
     for (const KnownKind& known : known_kinds())
@@ -57,15 +76,25 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
     Lookup found;
     std::vector<std::string> versions;
     std::vector<std::string> names;
+    bool other_operator = false;
+    const std::string_view group = api_version.substr(0, api_version.find('/'));
     for (const KnownKind& known : known_kinds()) {
         names.push_back(known.type.kind);
         if (known.type.kind != kind) continue;
         versions.push_back(known.type.api_version());
         if (known.type.api_version() == api_version) found.known = &known;
+        other_operator = known.job_kind != nullptr && is_of_others(group);
     }
     if (found.known != nullptr) return found;
     if (!versions.empty()) {
         found.kind_is_known = true;
+        if (other_operator) {
+            found.message = fmt::format(
+                "the {} of {} is another operator's; the one that runs here has apiVersion: {}, "
+                "and its fields may differ",
+                kind, group, fmt::join(versions, " or "));
+            return found;
+        }
         found.message = fmt::format("{} is not served in version \"{}\"; write apiVersion: {}",
                                     kind, api_version, fmt::join(versions, " or "));
         return found;
@@ -75,6 +104,13 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
         found.message =
             fmt::format("{} is known in {}, but not served here yet: {}; the served kinds are {}",
                         kind, elsewhere->project, elsewhere->instead, list_known());
+        return found;
+    }
+    if (const std::string_view instead = instead_of_controlled(kind); !instead.empty()) {
+        found.message = fmt::format(
+            "a {} is not created here: {}, or create it first where the job is for a cluster; the "
+            "known kinds are {}",
+            kind, instead, list_known());
         return found;
     }
     std::string nearest = kube::nearest_name(kind, names);
