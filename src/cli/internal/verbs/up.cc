@@ -9,11 +9,11 @@
 
 #include "base/async/run_to_end.h"
 #include "base/log.h"
+#include "base/shell_word.h"
 #include "base/time/loop_watch.h"
 #include "base/time/real_clock.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_places.h"
-#include "cli/internal/connect/shell_word.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/audit_log.h"

@@ -1,8 +1,8 @@
-#include "cli/internal/connect/shell_word.h"
+#include "base/shell_word.h"
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster {
 namespace {
 
 TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
@@ -14,4 +14,4 @@ TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster

@@ -1,6 +1,6 @@
-#include "cli/internal/connect/shell_word.h"
+#include "base/shell_word.h"
 
-namespace muster::cli {
+namespace muster {
 
 std::string shell_word(std::string_view text) {
     constexpr std::string_view kPlain =
@@ -17,4 +17,4 @@ std::string shell_word(std::string_view text) {
     return word + "'";
 }
 
-}  // namespace muster::cli
+}  // namespace muster
