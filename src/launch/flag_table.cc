@@ -118,8 +118,8 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kTokenFile, .section = kMeeting, .name = "token-file",
      .variables = "MUSTER_TOKEN_FILE", .value = "FILE",
      .help = "The secret that the agents of this job share; the same on all nodes. \"-\": the first "
-             "line of standard input. Without this flag the variable MUSTER_TOKEN has the secret "
-             "itself."},
+             "line of standard input. \"new\": one is made, and a command is printed by which the "
+             "other nodes get it. Without this flag the variable MUSTER_TOKEN has the secret itself."},
     {.flag = Flag::kTlsCert, .section = kMeeting, .name = "tls-cert",
      .variables = "MUSTER_TLS_CERT", .value = "FILE",
      .help = "The certificate for TLS between agents and master. Needs --tls-key and --tls-ca."},

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "launch/plan.h"
+#include "muster_run/hosting/new_token.h"
 #include "muster_run/node/launcher_python.h"
 #include "muster_run/node/node_facts.h"
 #include "muster_run/session.h"
@@ -89,6 +90,11 @@ int muster_run(launch::LaunchCommand command, const std::vector<std::string>& ar
     // Who asks for a check wants to read what it found, also when all is well.
     if (plan->node_check != launch::NodeCheckMode::kNone && !log::enabled(log::Level::kInfo))
         log::set_level(log::Level::kInfo);
+    if (plan->token_file == kNewToken) {
+        const auto told = hand_out_new_token(flags, *plan, variables);
+        if (!told) return refuse(command, told.error());
+        if (!told->empty()) say(command, *told);
+    }
     return run_session(*std::move(plan), std::move(variables));
 }
 

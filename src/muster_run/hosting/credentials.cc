@@ -65,7 +65,7 @@ Result<std::string> token_of(const launch::LaunchPlan& plan, const launch::Varia
         plan.tls.cert.empty())
         log::warning(
             "this job has no token: whoever reaches its port and knows its name can join it; give "
-            "all nodes the same --token-file FILE, or MUSTER_TOKEN");
+            "all nodes the same --token-file FILE, or MUSTER_TOKEN; --token-file new makes one");
     return "run " + plan.run_id;
 }
 
