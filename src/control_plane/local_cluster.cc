@@ -39,7 +39,8 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
                 {.namespace_ = {},
                  .announce_gangs = true,
                  .platform = {.node_program = own_program(),
-                              .cluster_domain = std::move(cluster_domain)}}) {}
+                              .cluster_domain = std::move(cluster_domain),
+                              .agent_tokens = true}}) {}
 
 LocalCluster::~LocalCluster() = default;
 

@@ -131,6 +131,9 @@ struct Platform {
     /// the name of one with the coscheduling of scheduler-plugins. Empty: as the job's pod
     /// templates say.
     std::string gang_scheduler = {};
+    /// Jobs whose pods run our agent (`muster-run`) may own a Secret with the token that their
+    /// agents share; whoever makes it may do so.
+    bool agent_tokens = false;
 
     /// Whether pods that need this program get it.
     bool gives_program() const { return !node_program.empty() || !program_image.empty(); }

@@ -115,6 +115,9 @@ struct OwnedObject {
     std::function<Result<void>(json::object& content)> make = {};
     /// Set at creation, and not maintained.
     std::map<std::string, std::string> annotations = {};
+    /// Not made while the job has pods, which have started with another one or without any: pods
+    /// do without it.
+    bool before_pods_only = false;
 };
 
 /// The range of the number of replicas of JobKind::scaled_type while the job runs.
@@ -194,6 +197,8 @@ class JobKind {
     /// The types of `owned_objects`: the engine watches these, and only objects with the job's
     /// label.
     std::vector<kube::ResourceType> owned_types;
+    /// Those that they have besides where the platform gives agents tokens; no pod shows in them.
+    std::vector<kube::ResourceType> token_types;
 
     // --- pure functions. Those marked (written) get the job as the manifest has it, the others get
     // it with defaults. All but decode_spec and success_policy may be empty.
@@ -218,6 +223,8 @@ class JobKind {
     std::function<void(const Job&, const ReplicaId&, kube::Pod&)> finish_pod;
     /// From the job with defaults and its running pods, in the order of type and index.
     std::function<std::vector<OwnedObject>(const Job&, const std::vector<SeenPod>&)> owned_objects;
+    /// False for a job that has none; empty: each has some.
+    std::function<bool(const Job&)> has_owned_objects;
     /// Data rather than a verdict, so that an operator need not keep a job's whole spec to apply
     /// it.
     std::function<SuccessPolicy(const Job&)> success_policy;
@@ -347,6 +354,10 @@ Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica,
                                     std::int32_t in_a_row = 0);
 
+/// Whether a job has objects beside its pods and services, whatever pods it has.
+bool has_owned_objects(const Job& job);
+/// The types of the objects that jobs of a kind may own.
+std::vector<kube::ResourceType> owned_types(const JobKind& kind, const Platform& platform);
 /// An owned object as it will be created: in the job's namespace, owned by the job, with a label
 /// that names it.
 json::object owned_object_manifest(const Job& job, const OwnedObject& owned_object);
@@ -381,6 +392,10 @@ inline constexpr std::string_view kRestartReplica = "replica";
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
 /// On a service too: how many before it went, each soon after its predecessor.
 inline constexpr std::string_view kInARow = "muster.dev/in-a-row";
+/// On a PyTorchJob: "muster-run" if the programs of its replicas are our agent though their
+/// commands don't say so. An addition of ours.
+inline constexpr std::string_view kAgent = "muster.dev/agent";
+inline constexpr std::string_view kAgentOurs = "muster-run";
 }  // namespace annotations
 
 }  // namespace muster::jobs

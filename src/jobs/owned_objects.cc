@@ -5,6 +5,18 @@
 
 namespace muster::jobs {
 
+bool has_owned_objects(const Job& job) {
+    if (!job.kind->owned_objects) return false;
+    return !job.kind->has_owned_objects || job.kind->has_owned_objects(job);
+}
+
+std::vector<kube::ResourceType> owned_types(const JobKind& kind, const Platform& platform) {
+    std::vector<kube::ResourceType> all = kind.owned_types;
+    if (platform.agent_tokens)
+        all.insert(all.end(), kind.token_types.begin(), kind.token_types.end());
+    return all;
+}
+
 json::object owned_object_manifest(const Job& job, const OwnedObject& owned_object) {
     kube::ObjectMeta metadata;
     metadata.name = owned_object.name;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
+#include "jobs/internal/agent_token.h"
 #include "jobs/internal/elastic_range.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
@@ -170,6 +171,7 @@ std::vector<Cause> warn(const Job& job) {
                                  fmt::format("torchrun may not know \"{}\"; it takes auto, cpu, "
                                              "gpu or a number",
                                              *spec.nproc_per_node)));
+    if (auto cause = ineffective_agent(job)) found.push_back(*std::move(cause));
     if (!spec.elastic_policy) return found;
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (elastic.n_proc_per_node)
@@ -326,6 +328,10 @@ JobKind pytorchjob() {
     kind.has_master_role = is_master_role;
     kind.success_policy = decide;
     kind.elasticity = elasticity;
+    kind.token_types = {kube::types::kSecrets};
+    kind.owned_objects = agent_token;
+    kind.has_owned_objects = has_agent_token;
+    kind.finish_pod = add_agent_token;
     return kind;
 }
 

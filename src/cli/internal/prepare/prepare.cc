@@ -93,7 +93,8 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
         {.strict = options.strict,
          .platform = {.node_program = options.any_machine ? std::string() : machine.own_program(),
                       .cluster_domain = prepared.cluster_domain,
-                      .cluster = options.cluster}});
+                      .cluster = options.cluster,
+                      .agent_tokens = !options.cluster}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) {

@@ -71,6 +71,7 @@ std::vector<jobs::Job> jobs_of(const Prepared& prepared, const std::string& imag
         platform.program_image = image;
         platform.node_program = image.empty() ? control_plane::own_program() : std::string();
         platform.cluster = !image.empty();
+        platform.agent_tokens = image.empty();
     }
     return found;
 }

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -185,11 +184,6 @@ void put_agents(RunOptions& options) {
                                           .in_place_of = {program, "muster-run-for"}};
     const std::string folder = program.parent_path();
     if (folder.starts_with("/tmp/")) options.manifest.mounts.emplace_back(folder, folder);
-    // The agents of this run share a secret of their own, unless the user gives them one.
-    auto& variables = options.manifest.adjustments.env;
-    if (std::ranges::none_of(variables,
-                             [](const auto& one) { return one.first.starts_with("MUSTER_TOKEN"); }))
-        variables.emplace_back("MUSTER_TOKEN", Rng::from_system().uuid());
 }
 
 int run_jobs(RunOptions options) {

@@ -35,7 +35,7 @@ JobCaches::JobCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& ta
       options_(std::move(options)),
       handlers_(std::move(handlers)),
       specs_(kReadSpecs, kNewSpecs),
-      owned_objects_(client, clock, rng, options_.kinds, options_.namespace_,
+      owned_objects_(client, clock, rng, options_.kinds, options_.platform, options_.namespace_,
                      [this](const OwnedObjectRecord& record) { owned_object_changed(record); }),
       integrations_(client, clock, rng, tasks, options_.namespace_, integration_handlers()),
       pods_(client, clock, rng, kube::types::kPods, dependent_list(), project_pod, {},

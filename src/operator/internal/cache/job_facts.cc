@@ -46,6 +46,7 @@ JobFacts facts_of(const jobs::Job& job) {
     facts.backoff_limit = job.run_policy.backoff_limit;
     facts.ttl_seconds = job.run_policy.ttl_seconds_after_finished;
     facts.deadline_seconds = job.run_policy.active_deadline_seconds;
+    facts.owns_objects = jobs::has_owned_objects(job);
     facts.integrations = integration_needs(job);
     return facts;
 }

@@ -36,6 +36,7 @@ struct JobFacts {
     std::optional<std::int32_t> backoff_limit;
     std::optional<std::int32_t> ttl_seconds;
     std::optional<std::int64_t> deadline_seconds;
+    bool owns_objects = false;  ///< besides pods, services and what integrations need
     IntegrationNeeds integrations;
 
     const std::string& name_of(std::uint8_t type) const { return kind->replica_types[type].name; }

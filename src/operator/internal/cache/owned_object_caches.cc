@@ -6,12 +6,13 @@ namespace muster::operators {
 
 OwnedObjectCaches::OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
                                      std::span<const jobs::JobKind* const> kinds,
-                                     const std::string& namespace_, const Changed& changed) {
+                                     const jobs::Platform& platform, const std::string& namespace_,
+                                     const Changed& changed) {
     kube::ListOptions options;
     options.namespace_ = namespace_;
     options.label_selector = jobs::owned_objects_selector();
     for (const jobs::JobKind* kind : kinds)
-        for (const kube::ResourceType& type : kind->owned_types) {
+        for (const kube::ResourceType& type : jobs::owned_types(*kind, platform)) {
             if (std::ranges::find(types_, type, &OfType::type) != types_.end()) continue;
             auto informer = std::make_unique<kube::Informer<OwnedObjectPtr>>(
                 client, clock, rng, type, options,

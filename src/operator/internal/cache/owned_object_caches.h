@@ -14,16 +14,16 @@
 
 namespace muster::operators {
 
-/// Caches of all owned objects, with one watch for each type that any of the kinds owns. Thread:
-/// one loop.
+/// Caches of all owned objects, with one watch for each type that any of the kinds owns on this
+/// platform. Thread: one loop.
 class OwnedObjectCaches {
   public:
     /// Called for each change of an owned object, with the states before and after.
     using Changed = std::function<void(const OwnedObjectRecord&)>;
 
     OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
-                      std::span<const jobs::JobKind* const> kinds, const std::string& namespace_,
-                      const Changed& changed);
+                      std::span<const jobs::JobKind* const> kinds, const jobs::Platform& platform,
+                      const std::string& namespace_, const Changed& changed);
 
     void start(TaskGroup& tasks);
     Task<void> wait_synced();

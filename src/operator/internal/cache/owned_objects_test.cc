@@ -108,6 +108,7 @@ const jobs::JobKind& owning_kind() {
         made.owned_objects = [](const jobs::Job&, const std::vector<jobs::SeenPod>&) {
             return std::vector<jobs::OwnedObject>{settings()};
         };
+        made.has_owned_objects = nullptr;
         return made;
     }();
     return kind;

@@ -298,7 +298,7 @@ std::optional<PodPtr> project_pod(const json::value& object) {
                             .in_a_row = annotated_number(object, jobs::annotations::kInARow)};
     pod->ended_at = end_of(object, *pod);
     pod->problem = problem_of(object, *pod);
-    if (kind.owned_objects)
+    if (!kind.owned_types.empty())
         if (std::string address = text(child(status, "podIP")); !address.empty())
             pod->address = std::make_shared<const std::string>(std::move(address));
     return pod;

@@ -272,6 +272,12 @@ OwnedObjectPtr Executor::known(const WriteContext& context,
     return found;
 }
 
+/// Whether it is missing and pods are there that have started without it.
+bool Executor::comes_too_late(const WriteContext& context, const Dependents& dependents,
+                              const jobs::OwnedObject& wanted) const {
+    return wanted.before_pods_only && dependents.has_pods() && !known(context, wanted);
+}
+
 /// False if one that pods need is not as it should be. The job's next reconciliation tries again.
 Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
                                           std::vector<IntegrationType> integrations) {
@@ -283,10 +289,10 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
             return ensure(context, wanted, needed);
         });
     };
-    if (context->record->kind->owned_objects) {
+    if (context->record->facts->owns_objects) {
         for (jobs::OwnedObject& wanted : context->record->kind->owned_objects(
                  *context->job, seen_pods(*context->record->facts, dependents)))
-            ensure_each(std::move(wanted), true);
+            if (!comes_too_late(*context, dependents, wanted)) ensure_each(std::move(wanted), true);
     }
     for (IntegrationType type : integrations)
         ensure_each(integration_object(*context->job, type, integrations_->priorities()),

@@ -46,6 +46,8 @@ class Executor {
                                     std::vector<IntegrationType> integrations);
     Task<void> ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted, bool needed);
     OwnedObjectPtr known(const WriteContext& context, const jobs::OwnedObject& owned_object) const;
+    bool comes_too_late(const WriteContext& context, const Dependents& dependents,
+                        const jobs::OwnedObject& wanted) const;
     Task<void> remove_integration(std::shared_ptr<WriteContext> context,
                                   IntegrationDeletion deletion);
     Task<void> create_pod(std::shared_ptr<WriteContext> context, PodCreation creation);

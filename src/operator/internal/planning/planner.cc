@@ -172,7 +172,7 @@ class Planner {
             ensure_integrations();
         else
             delete_integrations();
-        const bool any = job_.kind->owned_objects || !plan_.ensure_integrations.empty();
+        const bool any = facts_.owns_objects || !plan_.ensure_integrations.empty();
         plan_.ensure_owned_objects = any && dependents_.owned_objects_due();
         if (!plan_.ensure_owned_objects) plan_.ensure_integrations.clear();
         if (!with_integrations) tell_gate(nullptr);
