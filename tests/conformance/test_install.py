@@ -410,6 +410,22 @@ def test_the_component_adds_mpijobs(kubectl, tmp_path, whole, component):
     assert any(word.startswith("--enable-scheme") for word in had)
 
 
+@pytest.mark.parametrize("whole, component", [("base", "agent-tokens"), ("overlays/namespaced", "agent-tokens-namespaced")])
+def test_the_component_adds_tokens_of_agents(kubectl, tmp_path, whole, component):
+    folder = tmp_path / "installation"
+    folder.mkdir()
+    up = os.path.relpath(DEPLOY / "kustomize", folder)
+    (folder / "kustomization.yaml").write_text(f"resources: [{up}/{whole}]\ncomponents: [{up}/components/{component}]\n")
+    built = objects(kubectl("kustomize", str(folder)).stdout)
+    plain = objects(kubectl("kustomize", str(DEPLOY / "kustomize" / whole)).stdout)
+    added = {name_of(each): each for each in built if name_of(each) not in {name_of(other) for other in plain}}
+    assert {(kind.removeprefix("Cluster"), name) for kind, _, name in added} == {
+        ("Role", "muster-operator-tokens"), ("RoleBinding", "muster-operator-tokens")}
+    [rules] = [each["rules"] for each in added.values() if "rules" in each]
+    assert rules == [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch", "create"]}]
+    assert deployment_of(built)["containers"][0]["args"] == [*deployment_of(plain)["containers"][0]["args"], "--agent-tokens"]
+
+
 def test_without_mpijobs_it_may_not_read_a_secret_or_run_a_command():
     for flags in ((), ("--namespace", "team")):
         for each in objects(small(*flags)):
@@ -434,6 +450,8 @@ def deployment_of(all_objects):
     (("--namespace", "team"), ("--set", "watchNamespace=team")),
     (("--mpi",), ("--set", "mpi=true")),
     (("--mpi", "--namespace", "team"), ("--set", "mpi=true", "--set", "watchNamespace=team")),
+    (("--agent-tokens",), ("--set", "agentTokens=true")),
+    (("--agent-tokens", "--mpi", "--namespace", "team"), ("--set", "agentTokens=true", "--set", "mpi=true", "--set", "watchNamespace=team")),
     (("--without-admission-policy", "--replicas", "3", "--image", "a/b:1"),
      ("--set", "admissionPolicies=false", "--set", "replicas=3", "--set", "image=a/b:1")),
 ])

@@ -127,7 +127,7 @@ def record_used(asked):
 @pytest.fixture(scope="session")
 def manifests():
     """What `muster manifests` installs, by kind."""
-    made = subprocess.run([BINARY, "manifests", "--mpi", "--without-admission-policy"], capture_output=True, text=True, check=True)
+    made = subprocess.run([BINARY, "manifests", "--mpi", "--agent-tokens", "--without-admission-policy"], capture_output=True, text=True, check=True)
     by_kind = {}
     for each in yaml.load_all(made.stdout, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         by_kind.setdefault(each["kind"], []).append(each)

@@ -3,11 +3,12 @@
 import copy
 import datetime
 import itertools
+import subprocess
 
 import pytest
 import yaml
 
-from conftest import DEFINITIONS, PATIENCE, job
+from conftest import BINARY, DEFINITIONS, PATIENCE, job
 
 
 @pytest.fixture
@@ -140,6 +141,32 @@ def test_a_right_that_is_missing_is_named_and_other_kinds_go_on(server, start, s
         "application/json-patch+json")
     stage.post(job("TFJob", name="late", replicas={"Worker": 1}))
     stage.pods(2)
+
+
+def test_agents_get_a_token_without_any_right_of_mpijobs_and_another_operator_keeps_it(server, start, stage, account):
+    printed = subprocess.run([BINARY, "manifests", "--agent-tokens", "--without-admission-policy"], capture_output=True, text=True, check=True)
+    rules = [rule for each in yaml.safe_load_all(printed.stdout) if each["kind"] == "ClusterRole"
+             and each["metadata"]["name"].startswith("muster-operator") for rule in each["rules"]]
+    assert not any("configmaps" in rule["resources"] for rule in rules)
+    flags = [f"--namespace={stage.namespace}", "--enable-scheme=PyTorchJob", "--agent-tokens"]
+    kubeconfig = account("with-tokens", rules)
+    operator = start(*flags, kubeconfig=kubeconfig).works()
+    elastic = job("PyTorchJob", replicas={"Master": 1, "Worker": 1}, policy="OnFailure")
+    for replica in elastic["spec"]["pytorchReplicaSpecs"].values():
+        replica["template"]["spec"]["containers"][0]["command"] = ["muster-run", "train.py"]
+    stage.post(elastic)
+    pods = stage.pods(2)
+    secret = f"/api/v1/namespaces/{stage.namespace}/secrets/demo-muster-token"
+    made = server.must("GET", secret)
+    assert made["immutable"] and made["data"].keys() == {"token"} and made["metadata"]["ownerReferences"][0]["name"] == "demo"
+    for pod in pods.values():
+        given = [each for each in pod["spec"]["containers"][0]["env"] if each["name"] == "MUSTER_TOKEN"]
+        assert [each["valueFrom"]["secretKeyRef"] for each in given] == [{"name": "demo-muster-token", "key": "token", "optional": True}]
+    assert operator.stop() == 0
+    start(*flags, kubeconfig=kubeconfig).works()
+    server.must("DELETE", f"{stage.pods_path}/demo-worker-0")
+    server.until(f"{stage.pods_path}/demo-worker-0", lambda pod: pod and pod["metadata"]["uid"] != pods["demo-worker-0"]["metadata"]["uid"])
+    assert server.must("GET", secret) == made
 
 
 def test_a_server_that_is_away_harms_nothing(server, operator, stage):

@@ -221,6 +221,8 @@ TEST(CommandLine, ManifestsTakesItsFlags) {
     EXPECT_TRUE(plain.installation.admission_policies);
     EXPECT_FALSE(plain.installation.mpi);
     EXPECT_TRUE(of({"manifests", "--mpi"}).installation.mpi);
+    EXPECT_FALSE(plain.installation.agent_tokens);
+    EXPECT_TRUE(of({"manifests", "--agent-tokens"}).installation.agent_tokens);
     const ManifestsOptions full =
         of({"manifests", "--namespace", "team", "--install-namespace", "ops", "--image", "a/b:1",
             "--replicas", "3", "--without-admission-policy"});

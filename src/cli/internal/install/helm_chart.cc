@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <map>
+#include <utility>
 
 #include "base/check.h"
 #include "cli/internal/install/chart_text.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::string_view kWatched = ".Values.watchNamespace";
 constexpr std::string_view kMpi = ".Values.mpi";
+constexpr std::string_view kAgentTokens = ".Values.agentTokens";
 constexpr std::string_view kHasPolicies =
     "and .Values.admissionPolicies (.Capabilities.APIVersions.Has "
     "\"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy\")";
@@ -65,6 +67,9 @@ std::string values_file(const Installation& installation, const std::vector<Valu
         {"mpi", installation.mpi,
          "Run MPIJobs, too. For them the operator may read and write all Secrets and ConfigMaps, "
          "make roles, and run commands in pods, wherever it runs jobs."},
+        {"agentTokens", installation.agent_tokens,
+         "Give the agents of elastic PyTorchJobs (muster-run) a token of their job. For that the "
+         "operator may read and make all Secrets wherever it runs jobs."},
         {"networkPolicy", true,
          "Let only scrapes and probes connect to the operator, where the cluster's network knows "
          "policies."},
@@ -95,13 +100,11 @@ std::string chart_file(std::string_view version) {
 }
 
 /// Everything that is installed, with marks for its values.
-std::map<std::string, std::string> marked_parts(const std::string& watched, bool mpi,
-                                                std::vector<Value>& values) {
-    std::vector<Part> parts = parts_of({.namespace_ = chart_value(".Release.Namespace"),
-                                        .watched = watched,
-                                        .image = json::string(chart_value(".Values.image")),
-                                        .replicas = json::string(chart_value(".Values.replicas")),
-                                        .mpi = mpi});
+std::map<std::string, std::string> marked_parts(Installation chosen, std::vector<Value>& values) {
+    chosen.namespace_ = chart_value(".Release.Namespace");
+    chosen.image = json::string(chart_value(".Values.image"));
+    chosen.replicas = json::string(chart_value(".Values.replicas"));
+    std::vector<Part> parts = parts_of(chosen);
     std::map<std::string, std::string> texts;
     for (Part& part : parts) {
         if (part.name == "operator") values = add_values(deployment_in(part.objects));
@@ -125,9 +128,15 @@ std::map<std::string, std::string> merged(std::string_view condition,
 Files helm_chart(const Installation& installation, std::string_view version) {
     Files files = definition_files();
     std::vector<Value> values;
+    const auto with_or_without_mpi = [&](Installation chosen) {
+        Installation with_mpi = chosen;
+        with_mpi.mpi = true;
+        return merged(kMpi, marked_parts(std::move(with_mpi), values),
+                      marked_parts(std::move(chosen), values));
+    };
     const auto of = [&](const std::string& watched) {
-        return merged(kMpi, marked_parts(watched, true, values),
-                      marked_parts(watched, false, values));
+        return merged(kAgentTokens, with_or_without_mpi({.watched = watched, .agent_tokens = true}),
+                      with_or_without_mpi({.watched = watched}));
     };
     auto texts = merged(kWatched, of(chart_value(kWatched)), of(""));
     for (auto& [name, text] : texts) {
@@ -135,6 +144,7 @@ Files helm_chart(const Installation& installation, std::string_view version) {
         if (name == "user-roles") text = only_if(".Values.userRoles", text);
         if (name == "network-policy") text = only_if(".Values.networkPolicy", text);
         if (name == "rbac-mpi") text = only_if(kMpi, text);
+        if (name == "rbac-tokens") text = only_if(kAgentTokens, text);
         files[fmt::format("templates/{}.yaml", name)] = std::string(kOrigin) + text;
     }
     files["Chart.yaml"] = std::string(kOrigin) + chart_file(version);

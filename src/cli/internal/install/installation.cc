@@ -24,6 +24,7 @@ std::vector<Part> parts_of(const Installation& installation) {
     std::vector<Part> parts{operator_access(installation), user_roles(),
                             network_policy(installation)};
     if (installation.mpi) parts.push_back(mpi_access(installation));
+    if (installation.agent_tokens) parts.push_back(token_access(installation));
     if (installation.admission_policies) parts.push_back(admission_policies(installation));
     parts.push_back(workload(installation));
     return parts;

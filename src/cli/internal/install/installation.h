@@ -18,6 +18,8 @@ struct Installation {
     bool admission_policies = true;
     /// MPIJobs are run, too, for which the operator needs all Secrets, for instance.
     bool mpi = false;
+    /// Agents of elastic jobs get a token, for which the operator may read and make Secrets.
+    bool agent_tokens = false;
 };
 
 /// Objects that belong together, and the name of their file in a layout.
@@ -37,6 +39,8 @@ json::value namespace_object(const Installation& installation);
 Part operator_access(const Installation& installation);
 /// What it may do for MPIJobs alone.
 Part mpi_access(const Installation& installation);
+/// What it may do for the tokens of agents alone.
+Part token_access(const Installation& installation);
 /// What may connect to it.
 Part network_policy(const Installation& installation);
 /// Roles for users, which add jobs to what they may already view and edit.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <fstream>
@@ -192,6 +193,43 @@ TEST(Permissions, WithoutMPIJobsNoSecretIsReadAndNoCommandRun) {
         if (kind->resource.kind == "MPIJob") continue;
         for (const kube::ResourceType& type : kind->owned_types)
             EXPECT_THAT(granted({.image = "a"}), Contains(type.plural)) << kind->resource.kind;
+    }
+}
+
+/// The rules of the roles of one part.
+json::array rules_of(const Part& part) {
+    json::array rules;
+    for (const json::value& object : part.objects)
+        if (const json::value* found = object.as_object().if_contains("rules"))
+            rules.insert(rules.end(), found->as_array().begin(), found->as_array().end());
+    return rules;
+}
+
+TEST(Permissions, TokensOfAgentsNeedSecretsAndNothingElse) {
+    for (const char* watched : {"", "team"}) {
+        const Installation chosen{.watched = watched, .image = "a", .agent_tokens = true};
+        EXPECT_EQ(rules_of(token_access(chosen)),
+                  json::parse(R"([{"apiGroups":[""],"resources":["secrets"],
+                                   "verbs":["get","list","watch","create"]}])")
+                      .as_array());
+        std::vector<std::string> more = granted(chosen);
+        ASSERT_EQ(std::erase(more, "secrets"), 1u);
+        EXPECT_EQ(more, granted({.watched = watched, .image = "a"}));
+    }
+    for (const jobs::JobKind* kind : jobs::all_kinds()) {
+        const std::vector<std::string> may = granted({.image = "a", .agent_tokens = true});
+        for (const kube::ResourceType& type : kind->token_types)
+            EXPECT_THAT(may, Contains(type.plural)) << kind->resource.kind;
+    }
+}
+
+TEST(Installation, HandsOutTokensIfThatIsChosen) {
+    constexpr const char* kArguments = "/spec/template/spec/containers/0/args";
+    for (const bool chosen : {false, true}) {
+        const json::value deployment =
+            object_of({.image = "a", .agent_tokens = chosen}, "Deployment");
+        const json::array& arguments = deployment.at_pointer(kArguments).as_array();
+        EXPECT_EQ(std::ranges::count(arguments, json::value("--agent-tokens")), chosen ? 1 : 0);
     }
 }
 

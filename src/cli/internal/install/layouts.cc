@@ -122,6 +122,15 @@ void add_overlay(const Installation& everywhere, Files& files) {
     files[folder + "/kustomization.yaml"] = file_of({file});
 }
 
+/// The kustomization of a component of one file of roles.
+std::string component(std::string_view roles, json::array patches) {
+    json::value file = kustomization_file(json::array{json::string(roles)});
+    file.get_object()["apiVersion"] = "kustomize.config.k8s.io/v1alpha1";
+    file.get_object()["kind"] = "Component";
+    file.get_object()["patches"] = std::move(patches);
+    return file_of({file});
+}
+
 /// What runs MPIJobs, too, to be added to the base or to an overlay of one namespace.
 void add_mpi_component(const Installation& plain, bool own_namespace, Files& files) {
     const std::string folder = own_namespace ? "components/mpi-namespaced" : "components/mpi";
@@ -142,11 +151,21 @@ void add_mpi_component(const Installation& plain, bool own_namespace, Files& fil
     patches.add("all-kinds", json::object{{"kind", "Deployment"}, {"name", kOperatorName}},
                 json::array{json::object{{"op", "test"}, {"path", place}, {"value", *same.in1}},
                             json::object{{"op", "remove"}, {"path", place}}});
-    json::value file = kustomization_file({"rbac-mpi.yaml"});
-    file.get_object()["apiVersion"] = "kustomize.config.k8s.io/v1alpha1";
-    file.get_object()["kind"] = "Component";
-    file.get_object()["patches"] = patches.take();
-    files[folder + "/kustomization.yaml"] = file_of({file});
+    files[folder + "/kustomization.yaml"] = component("rbac-mpi.yaml", patches.take());
+}
+
+/// What gives agents tokens, likewise.
+void add_token_component(const Installation& plain, bool own_namespace, Files& files) {
+    const std::string folder =
+        own_namespace ? "components/agent-tokens-namespaced" : "components/agent-tokens";
+    Installation with_tokens = plain;
+    with_tokens.agent_tokens = true;
+    if (own_namespace) with_tokens.watched = plain.namespace_;
+    files[folder + "/rbac-tokens.yaml"] = file_of(token_access(with_tokens).objects);
+    Patches patches(files, folder);
+    patches.add("agent-tokens", json::object{{"kind", "Deployment"}, {"name", kOperatorName}},
+                operation("/spec/template/spec/containers/0/args/-", "--agent-tokens"));
+    files[folder + "/kustomization.yaml"] = component("rbac-tokens.yaml", patches.take());
 }
 
 }  // namespace
@@ -168,6 +187,8 @@ Files kustomization(const Installation& installation) {
     add_overlay(installation, files);
     add_mpi_component(installation, false, files);
     add_mpi_component(installation, true, files);
+    add_token_component(installation, false, files);
+    add_token_component(installation, true, files);
     return files;
 }
 

@@ -25,7 +25,7 @@ Files helm_chart(const Installation& installation, std::string_view version);
 
 /// base/: this installation, for all namespaces. overlays/namespaced/: the same for jobs of the
 /// operator's own namespace only. components/mpi/ and components/mpi-namespaced/ add MPIJobs to
-/// either.
+/// either, components/agent-tokens/ and components/agent-tokens-namespaced/ tokens of agents.
 Files kustomization(const Installation& installation);
 
 }  // namespace muster::cli

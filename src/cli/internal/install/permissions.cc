@@ -61,27 +61,31 @@ std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* cons
          .why = "the names of replicas; updated if someone changed that of an MPIJob"},
         {.resources = {"configmaps", "secrets"},
          .verbs = {"get", "list", "watch", "create", "update"},
-         .mpi = true,
+         .need = Need::kMpi,
          .why = "hostfiles, keys and tokens of MPIJobs; no role can be limited to the label that "
                 "they carry"},
         {.resources = {"serviceaccounts"},
          .verbs = {"get", "list", "watch", "create", "update"},
-         .mpi = true,
+         .need = Need::kMpi,
          .why = "of MPIJob launchers that call kubectl; updated where they lack our labels"},
         {.group = std::string(kRbac),
          .resources = {"roles", "rolebindings"},
          .verbs = {"get", "list", "watch", "create", "update"},
-         .mpi = true,
+         .need = Need::kMpi,
          .why = "what these accounts may do: run commands in the pods of their own job"},
         {.resources = {"pods/exec"},
          .verbs = {"create", "get"},
-         .mpi = true,
+         .need = Need::kMpi,
          .why = "not used by the operator itself: a role that it makes can grant only what it has"},
         {.group = "batch",
          .resources = {"jobs"},
          .verbs = {"get", "delete"},
-         .mpi = true,
+         .need = Need::kMpi,
          .why = "launchers that an mpi-operator made before this operator came"},
+        {.resources = {"secrets"},
+         .verbs = {"get", "list", "watch", "create"},
+         .need = Need::kAgentTokens,
+         .why = "tokens of the agents of elastic jobs; made once and never changed"},
         {.resources = {"events"},
          .verbs = {"create", "patch"},
          .why = "to report what happened; patched to count repetitions"},
@@ -118,10 +122,10 @@ std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* cons
     return all;
 }
 
-json::array role_rules(std::span<const Permission> permissions, Reach reach, bool mpi) {
+json::array role_rules(std::span<const Permission> permissions, Reach reach, Need need) {
     json::array rules;
     for (const Permission& permission : permissions) {
-        if (permission.reach != reach || permission.mpi != mpi) continue;
+        if (permission.reach != reach || permission.need != need) continue;
         json::object rule{{"apiGroups", json::array{permission.group}},
                           {"resources", array_of(permission.resources)},
                           {"verbs", array_of(permission.verbs)}};

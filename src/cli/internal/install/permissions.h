@@ -14,6 +14,9 @@ namespace muster::cli {
 /// objects outside of namespaces.
 enum class Reach { kJobs, kOwnNamespace, kCluster };
 
+/// What a permission is needed for: all jobs, or what an installation has only if it was chosen.
+enum class Need { kAll, kMpi, kAgentTokens };
+
 /// One rule of a role of the operator, and what it is for.
 struct Permission {
     Reach reach = Reach::kJobs;
@@ -21,7 +24,7 @@ struct Permission {
     std::vector<std::string> resources;
     std::vector<std::string> verbs;
     std::vector<std::string> names = {};  ///< of objects; empty: any
-    bool mpi = false;                     ///< for MPIJobs alone
+    Need need = Need::kAll;               ///< the installations that have it
     std::string_view why;                 ///< valid as long as the program runs
 };
 
@@ -29,7 +32,8 @@ struct Permission {
 /// same as a table.
 std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* const> kinds);
 
-/// The rules of a role for those of one reach, of MPIJobs alone or of all jobs.
-json::array role_rules(std::span<const Permission> permissions, Reach reach, bool mpi = false);
+/// The rules of a role for those of one reach and need.
+json::array role_rules(std::span<const Permission> permissions, Reach reach,
+                       Need need = Need::kAll);
 
 }  // namespace muster::cli

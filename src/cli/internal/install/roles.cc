@@ -109,7 +109,14 @@ Part operator_access(const Installation& installation) {
 Part mpi_access(const Installation& installation) {
     Part part{.name = "rbac-mpi", .objects = {}};
     grant(part.objects, installation, fmt::format("{}-mpi", kOperatorName), installation.watched,
-          role_rules(operator_permissions(jobs::all_kinds()), Reach::kJobs, true));
+          role_rules(operator_permissions(jobs::all_kinds()), Reach::kJobs, Need::kMpi));
+    return part;
+}
+
+Part token_access(const Installation& installation) {
+    Part part{.name = "rbac-tokens", .objects = {}};
+    grant(part.objects, installation, fmt::format("{}-tokens", kOperatorName), installation.watched,
+          role_rules(operator_permissions(jobs::all_kinds()), Reach::kJobs, Need::kAgentTokens));
     return part;
 }
 

@@ -44,6 +44,7 @@ std::string all_but_mpi() {
 json::object container(const Installation& installation) {
     json::array arguments{"operator", "--leader-elect", "--log-format=json"};
     if (!installation.mpi) arguments.push_back(json::string(all_but_mpi()));
+    if (installation.agent_tokens) arguments.push_back(json::string("--agent-tokens"));
     if (!installation.watched.empty())
         arguments.push_back(json::string("--namespace=" + installation.watched));
     return {

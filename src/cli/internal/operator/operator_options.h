@@ -31,6 +31,8 @@ struct OperatorOptions {
     std::string cluster_domain;
     std::string in_pods_image;   ///< empty: $MUSTER_IMAGE
     bool image_volumes = false;  ///< the cluster has them, and can run programs from them
+    /// Jobs with agents get a token, in a Secret each; otherwise no Secret is looked at for them.
+    bool agent_tokens = false;
     log::Format log_format = log::Format::kJson;
     log::Level log_level = log::Level::kInfo;
     /// Flags of its Go counterparts that were given but have no effect here, and why.

@@ -94,6 +94,8 @@ TEST(OperateFlagsTest, WhatPodsGet) {
     const OperatorOptions options = parse({"--in-pods-image", "ours:1", "--image-volumes"});
     EXPECT_EQ(options.in_pods_image, "ours:1");
     EXPECT_TRUE(options.image_volumes);
+    EXPECT_FALSE(options.agent_tokens);
+    EXPECT_TRUE(parse({"--agent-tokens"}).agent_tokens);
 }
 
 TEST(OperateFlagsTest, WhatIsWrong) {

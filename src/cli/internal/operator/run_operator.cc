@@ -57,6 +57,7 @@ Result<operators::ReplicaOptions> replica_options(const OperatorOptions& options
     replica.work.platform.program_image =
         options.in_pods_image.empty() ? caller.variable("MUSTER_IMAGE") : options.in_pods_image;
     replica.work.platform.image_volumes = options.image_volumes;
+    replica.work.platform.agent_tokens = options.agent_tokens;
     replica.work.platform.cluster_domain = options.cluster_domain;
     if (options.cluster_domain.empty()) {
         Result<std::string> domain = control_plane::cluster_domain(caller);

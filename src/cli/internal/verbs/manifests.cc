@@ -22,6 +22,8 @@ Usage: muster manifests [FLAGS] | kubectl apply -f -
 
       --mpi                  run MPIJobs, too; for them the operator may read and write all Secrets and ConfigMaps, make
                              roles, and run commands in pods, wherever it runs jobs (default: it leaves them alone)
+      --agent-tokens         give the agents of elastic PyTorchJobs (muster-run) a token of their job; for that the
+                             operator may read and make all Secrets wherever it runs jobs
   -n, --namespace NS         run the jobs of this namespace only, with roles there (default: of all)
       --install-namespace NS where the operator is (default: kubeflow)
       --image IMAGE          of the operator (default: muster/operator:VERSION)
@@ -105,6 +107,9 @@ std::optional<std::string> check_layout(const ManifestsOptions& options) {
     if (!is_stream && options.installation.mpi)
         return "--mpi has no layout: a chart takes it as the value mpi, and the kustomization has "
                "components/mpi";
+    if (!is_stream && options.installation.agent_tokens)
+        return "--agent-tokens has no layout: a chart takes it as the value agentTokens, and the "
+               "kustomization has components/agent-tokens";
     return std::nullopt;
 }
 
@@ -119,6 +124,7 @@ class ManifestsVerb final : public VerbOf<ManifestsOptions> {
         flags.value("--replicas", replicas_);
         flags.flag("--crds-only", options_.crds_only);
         flags.flag("--mpi", options_.installation.mpi);
+        flags.flag("--agent-tokens", options_.installation.agent_tokens);
         flags.flag("--without-admission-policy", without_admission_policy_);
         flags.value("--layout", layout_);
         flags.value("--output-dir", options_.output_dir);

@@ -42,6 +42,9 @@ What pods get that need our program, as those of MPIJobs do:
                              get nothing, and MPIJobs need ssh or kubectl in their images)
       --image-volumes        that image as a volume instead, where nodes run programs from such volumes
 
+What agents of elastic jobs (muster-run) get:
+      --agent-tokens         a token of their PyTorchJob, which is in a Secret of it; needs rights on Secrets
+
 How much at a time:
       --controller-threads N jobs reconciled at a time (default: 64)
       --kube-api-qps N       requests a second, at most (default: as many as the server takes; 429 and slower
@@ -296,6 +299,7 @@ class OperatorVerb final : public VerbOf<OperatorOptions> {
         flags.value("--cluster-domain", options_.cluster_domain);
         flags.value("--in-pods-image", options_.in_pods_image);
         flags.flag("--image-volumes", options_.image_volumes);
+        flags.flag("--agent-tokens", options_.agent_tokens);
         flags.value("--log-format,--zap-encoder", written_.log_format);
         flags.value("--log-level,--zap-log-level", written_.log_level);
         const auto ignore = [&](const Ineffective& one, bool takes_value) {
