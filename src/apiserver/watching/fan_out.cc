@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 
 #include "apiserver/watching/watcher.h"
+#include "base/time/loop_watch.h"
 
 namespace muster::apiserver {
 
@@ -22,6 +23,7 @@ Task<void> FanOut::run() {
         // A watcher that is added meanwhile has had its turn, and comes in the next round.
         std::size_t left = waiting_.size();
         while (left > 0 && !waiting_.empty()) {
+            works_for("fan-out of changes");
             for (std::size_t turn = std::min({kTurn, left, waiting_.size()}); turn > 0; --turn) {
                 Watcher& next = *waiting_.front();
                 waiting_.pop_front();

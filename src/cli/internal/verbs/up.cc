@@ -12,6 +12,7 @@
 #include "base/shell_word.h"
 #include "base/time/loop_watch.h"
 #include "base/time/real_clock.h"
+#include "base/unexpected.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/verbs/options.h"
@@ -266,7 +267,7 @@ int up(const UpOptions& options) {
     Rng rng = Rng::from_system();
     RealClock clock;
     asio::io_context context(1);
-    LoopWatch loop;
+    LoopWatch loop(clock);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     auto cluster = control_plane::ServedCluster::create(
         context.get_executor(), clock, rng, ground->home, caller,
@@ -284,7 +285,7 @@ int up(const UpOptions& options) {
     DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
     int status = 1;
     asio::co_spawn(context, serve(daemon), [&](std::exception_ptr thrown, int result) {
-        if (thrown) std::rethrow_exception(thrown);
+        if (thrown) end_process_for("muster up", thrown);
         status = result;
     });
     loop.run(context);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/async/cancellation.h"
+#include "base/time/loop_watch.h"
 #include "base/unexpected.h"
 
 namespace muster::operators {
@@ -22,6 +23,7 @@ void Controller::start(int workers) {
 Task<void> Controller::work() {
     for (;;) {
         const std::string key = co_await queue_.next();
+        works_for("reconciling", key);
         const Instant began = clock_.now();
         bool complete = false;
         try {
