@@ -12,6 +12,7 @@
 #include "base/parse_number.h"
 #include "kube/patch/patch.h"
 #include "kube/values/document.h"
+#include "kube/values/text_size.h"
 
 namespace muster::kube {
 namespace {
@@ -71,25 +72,6 @@ const json::value* find(const json::value& document, const Pointer& pointer, std
 
 json::value* find(json::value& document, const Pointer& pointer, std::size_t count) {
     return const_cast<json::value*>(find(std::as_const(document), pointer, count));
-}
-
-/// Roughly the bytes of a value's text, counted no further than `limit`.
-std::size_t text_size(const json::value& value, std::size_t limit) {
-    std::size_t size = 8;
-    if (const json::string* text = value.if_string()) {
-        size += text->size();
-    } else if (const json::array* array = value.if_array()) {
-        for (const json::value& item : *array) {
-            if (size > limit) break;
-            size += text_size(item, limit - size);
-        }
-    } else if (const json::object* object = value.if_object()) {
-        for (const auto& entry : *object) {
-            if (size > limit) break;
-            size += entry.key().size() + text_size(entry.value(), limit - size);
-        }
-    }
-    return size;
 }
 
 /// True when the value has more than `limit` levels. Subtracts the values that it visits from

@@ -5,12 +5,14 @@
 
 #include "base/nearest_name.h"
 #include "kube/internal/schema/schema_walk.h"
+#include "kube/values/text_size.h"
 
 namespace muster::kube {
 namespace {
 
 /// No one reads more of them, and each costs a comparison with every known name.
 constexpr std::size_t kMostUnknown = 100;
+constexpr std::size_t kMostDefaultBytes = std::size_t{4} * 1024 * 1024;
 
 void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& path,
                      std::vector<UnknownField>& found) {
@@ -90,10 +92,14 @@ void prune(const Schema& schema, json::value& value) {
         if (const Schema* known = field_schema(schema, entry.key())) prune(*known, entry.value());
 }
 
-bool apply_defaults(const Schema& schema, json::value& value) {
+namespace {
+
+/// `left`: how many bytes of defaults may still be added.
+bool apply_defaults_in(const Schema& schema, json::value& value, std::size_t& left) {
     bool changed = false;
     if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
-        for (json::value& item : value.get_array()) changed |= apply_defaults(*schema.items, item);
+        for (json::value& item : value.get_array())
+            changed |= apply_defaults_in(*schema.items, item, left);
         return changed;
     }
     if (schema.type != Schema::Type::kObject || !value.is_object()) return false;
@@ -102,18 +108,27 @@ bool apply_defaults(const Schema& schema, json::value& value) {
     for (const auto& [name, property] : schema.properties) {
         if (property->default_value.is_null()) continue;
         json::value* field = object.if_contains(name);
-        if (field == nullptr) {
-            object.emplace(name, property->default_value);
-            changed = true;
-        } else if (is_unwanted_null(*property, *field)) {
-            *field = property->default_value;
-            changed = true;
+        if (field != nullptr && !is_unwanted_null(*property, *field)) continue;
+        const std::size_t bytes = name.size() + text_size(property->default_value, left);
+        if (bytes >= left) {
+            left = 0;
+            return changed;
         }
+        left -= bytes;
+        object[name] = property->default_value;
+        changed = true;
     }
     for (auto& entry : object)
         if (const Schema* known = field_schema(schema, entry.key()))
-            changed |= apply_defaults(*known, entry.value());
+            changed |= apply_defaults_in(*known, entry.value(), left);
     return changed;
+}
+
+}  // namespace
+
+bool apply_defaults(const Schema& schema, json::value& value) {
+    std::size_t left = kMostDefaultBytes;
+    return apply_defaults_in(schema, value, left);
 }
 
 }  // namespace muster::kube

@@ -95,7 +95,7 @@ std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& 
 /// Removes these keys, and nulls where the schema allows none.
 void prune(const Schema& schema, json::value& value);
 /// Sets defaults where the parent exists and the field does not, or is null and must not be. True
-/// if anything was missing.
+/// if anything was missing. Adds at most 4 MiB, with which no object may be stored.
 bool apply_defaults(const Schema& schema, json::value& value);
 
 /// The candidate with the smallest edit distance if it is near enough to be what was meant.

@@ -1,10 +1,13 @@
 #include "kube/schema/schema.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <string>
 
 namespace muster::kube {
 namespace {
@@ -104,6 +107,20 @@ TEST(ApplyDefaults, SetsThemWhereTheParentExists) {
         apply_defaults(*s, value);
         EXPECT_EQ(value, J(row.after)) << row.before;
     }
+}
+
+TEST(Defaults, MakeNoMoreOfAnObjectThanCouldBeStored) {
+    const auto s = schema(fmt::format(
+        R"({{"type":"object","properties":{{"list":{{"type":"array","items":{{"type":"object",
+        "properties":{{"a":{{"type":"string","default":"{}"}}}}}}}}}}}})",
+        std::string(1000, 'x')));
+    json::value value = {{"list", json::array(10'000, json::object())}};
+    EXPECT_TRUE(apply_defaults(*s, value));
+    const json::array& list = value.at("list").as_array();
+    const auto filled = std::ranges::count_if(
+        list, [](const json::value& item) { return item.as_object().contains("a"); });
+    EXPECT_GT(filled, 4000);
+    EXPECT_LT(filled, 4200);
 }
 
 }  // namespace

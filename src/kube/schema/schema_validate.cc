@@ -4,7 +4,9 @@
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/internal/schema/schema_types.h"
@@ -60,6 +62,11 @@ bool is_whole(const json::value& value) {
     return number != nullptr && std::fabs(*number) < 1e15 && std::trunc(*number) == *number;
 }
 
+/// No one reads more of them, and each may be long.
+constexpr std::size_t kMostOfAReason = 100;
+/// Each costs as much as a hundred others.
+constexpr int kMostComplexMatches = 3;
+
 class Validator {
   public:
     explicit Validator(const std::string& path) : path_(path) {}
@@ -99,6 +106,13 @@ class Validator {
     Inspection take() { return std::move(found_); }
 
   private:
+    /// Whether another cause with this reason is still told. Each reason is, however many there are
+    /// of others: callers look for some. Owners are counted apart, since the rules of metadata check
+    /// them again.
+    bool tells(std::string_view reason) {
+        const bool owner = reason == kRequired && path_.text().starts_with("metadata.ownerRef");
+        return told_[{reason, owner}]++ < kMostOfAReason;
+    }
     void add(std::string_view reason, std::string message) {
         found_.causes.push_back({std::string(reason), std::move(message), path_.text()});
     }
@@ -108,10 +122,12 @@ class Validator {
         return path.empty() ? "body" : path + " in body";
     }
     void invalid(const json::value& value, std::string_view what) {
+        if (!tells("FieldValueInvalid")) return;
         add("FieldValueInvalid",
             fmt::format("Invalid value: {}: {} {}", shown(value), place(), what));
     }
     void wrong_type(const Schema& schema, const json::value& value) {
+        if (!tells("FieldValueTypeInvalid")) return;
         std::string message =
             fmt::format("Invalid value: \"{}\": {} must be of type {}: \"{}\"", type_name(value),
                         place(), wanted_name(schema.type), type_name(value));
@@ -133,10 +149,11 @@ class Validator {
             const bool null_is_value = known != nullptr && known->nullable;
             if (field == nullptr || (field->is_null() && !null_is_value)) {
                 FieldPath::Step step(path_, name);
-                add("FieldValueRequired", "Required value");
+                if (tells(kRequired)) add(kRequired, "Required value");
             }
         }
-        if (schema.max_properties && object->size() > *schema.max_properties)
+        if (schema.max_properties && object->size() > *schema.max_properties &&
+            tells("FieldValueTooMany"))
             add("FieldValueTooMany", fmt::format("Too many: {}: must have at most {} items",
                                                  object->size(), *schema.max_properties));
         if (schema.min_properties && object->size() < *schema.min_properties)
@@ -158,10 +175,10 @@ class Validator {
     void check_array(const Schema& schema, const json::value& value) {
         const json::array* array = value.if_array();
         if (array == nullptr) return wrong_type(schema, value);
-        if (schema.max_items && array->size() > *schema.max_items)
+        if (schema.max_items && array->size() > *schema.max_items && tells("FieldValueTooMany"))
             add("FieldValueTooMany", fmt::format("Too many: {}: must have at most {} items",
                                                  array->size(), *schema.max_items));
-        if (schema.min_items && array->size() < *schema.min_items)
+        if (schema.min_items && array->size() < *schema.min_items && tells("FieldValueInvalid"))
             add("FieldValueInvalid",
                 fmt::format("Invalid value: {}: {} should have at least {} items", array->size(),
                             place(), *schema.min_items));
@@ -194,7 +211,7 @@ class Validator {
             }
             if (keys.empty()) return;
         }
-        if (!seen.insert(json::serialize(key)).second)
+        if (!seen.insert(json::serialize(key)).second && tells("FieldValueDuplicate"))
             add("FieldValueDuplicate", "Duplicate value: " + shown(key));
     }
 
@@ -203,21 +220,34 @@ class Validator {
         const std::string_view view(text.data(), text.size());
         if (!schema.enumeration.empty() &&
             std::find(schema.enumeration.begin(), schema.enumeration.end(), view) ==
-                schema.enumeration.end()) {
+                schema.enumeration.end() &&
+            tells("FieldValueNotSupported")) {
             std::string supported;
             for (const std::string& choice : schema.enumeration)
                 supported += (supported.empty() ? "" : ", ") + json::serialize(json::value(choice));
             add("FieldValueNotSupported", fmt::format("Unsupported value: {}: supported values: {}",
                                                       shown(value), supported));
         }
-        if (schema.max_length && code_points(view) > *schema.max_length)
+        if (schema.max_length && code_points(view) > *schema.max_length &&
+            tells("FieldValueTooLong"))
             add("FieldValueTooLong",
                 fmt::format("Too long: may not be more than {} bytes", *schema.max_length));
         if (schema.min_length && code_points(view) < *schema.min_length)
             invalid(value, fmt::format("should be at least {} chars long", *schema.min_length));
-        if (!schema.pattern.empty() && !matches_pattern(schema.pattern, view))
-            invalid(value, fmt::format("should match '{}'", schema.pattern));
+        if (!schema.pattern.empty()) check_pattern(schema.pattern, value, view);
         if (!schema.format.empty()) check_format(schema, value);
+    }
+
+    void check_pattern(const std::string& pattern, const json::value& value,
+                       std::string_view text) {
+        if (complex_matches_ >= kMostComplexMatches)
+            return invalid(value, fmt::format("was not compared with '{}': it takes too long for "
+                                              "other values here",
+                                              pattern));
+        const PatternMatch match = match_pattern(pattern, text);
+        if (match == PatternMatch::kMatches) return;
+        if (match == PatternMatch::kTooComplex) ++complex_matches_;
+        invalid(value, fmt::format("should match '{}'", pattern));
     }
 
     void check_format(const Schema& schema, const json::value& value) {
@@ -230,8 +260,10 @@ class Validator {
         const bool integer = schema.type == Type::kInteger;
         if (const double* number = value.if_double()) {
             if (!std::isfinite(*number)) {
-                add("FieldValueInvalid",
-                    fmt::format("Invalid value: {}: {} must be a finite number", *number, place()));
+                if (tells("FieldValueInvalid"))
+                    add("FieldValueInvalid",
+                        fmt::format("Invalid value: {}: {} must be a finite number", *number,
+                                    place()));
                 return;
             }
             // 3.0 too: programs that read the object as Go or C++ structs can't accept it.
@@ -285,8 +317,13 @@ class Validator {
         check_range(schema, value);
     }
 
+    static constexpr std::string_view kRequired = "FieldValueRequired";
+
     FieldPath path_;
     Inspection found_;
+    /// How many causes there were of each reason, those of owners apart.
+    std::map<std::pair<std::string_view, bool>, std::size_t> told_;
+    int complex_matches_ = 0;
 };
 
 }  // namespace

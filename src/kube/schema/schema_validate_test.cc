@@ -4,6 +4,8 @@
 #include <boost/json/parse.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "kube/schema/schema.h"
 
@@ -302,6 +304,45 @@ TEST(Validate, APatternThatExplodesDoesNotMatchInsteadOfHanging) {
     const json::value value = {{"x", std::string(200, 'a') + "b"}};
     auto problems = validate(*with_x(R"({"type":"string","pattern":"^(a+)+$"})"), value);
     EXPECT_EQ(problems.size(), 1u);
+}
+
+TEST(Validate, APatternThatExplodesIsTriedAFewTimesOnly) {
+    json::array texts(2000, json::value(std::string(200, 'a') + "b"));
+    const json::value value = {{"x", texts}};
+    auto problems = validate(
+        *with_x(R"({"type":"array","items":{"type":"string","pattern":"^(a+)+$"}})"), value);
+    ASSERT_EQ(problems.size(), 100u);
+    EXPECT_NE(problems[2].message.find("should match"), std::string::npos);
+    EXPECT_NE(problems[3].message.find("was not compared"), std::string::npos);
+}
+
+TEST(Validate, ALongTextCostsAPatternInProportion) {
+    // Each start of the search would read all of the rest.
+    const json::value value = {{"x", std::string(1'000'000, 'a')}};
+    EXPECT_EQ(validate(*with_x(R"({"type":"string","pattern":"[a-z]*[0-9]"})"), value).size(), 1u);
+    EXPECT_EQ(validate(*with_x(R"({"type":"string","pattern":"^[a-z]*$"})"), value).size(), 0u);
+}
+
+TEST(Validate, OfManyProblemsAHundredOfEachReasonAreTold) {
+    const auto known = schema(R"({"type":"object","properties":{
+        "list":{"type":"array","items":{"type":"integer"}},
+        "enums":{"type":"array","items":{"type":"string","enum":["a"]}},
+        "metadata":{"type":"object","properties":{"ownerReferences":{"type":"array",
+            "items":{"type":"object","required":["uid"]}}}},
+        "things":{"type":"array","items":{"type":"object","required":["n"]}}}})");
+    const auto many = [](const json::value& value) { return json::array(5000, value); };
+    const json::value value = {{"list", many("text")},
+                               {"enums", many("b")},
+                               {"metadata", {{"ownerReferences", many(json::object())}}},
+                               {"things", many(json::object())}};
+    std::map<std::string, int> told;
+    for (const Cause& cause : validate(*known, value))
+        ++told[cause.reason + " " + cause.field.substr(0, cause.field.find('['))];
+    EXPECT_EQ(told,
+              (std::map<std::string, int>{{"FieldValueTypeInvalid list", 100},
+                                          {"FieldValueNotSupported enums", 100},
+                                          {"FieldValueRequired metadata.ownerReferences", 100},
+                                          {"FieldValueRequired things", 100}}));
 }
 
 TEST(Inspect, FindsInOneWalkWhatTheOthersFind) {
