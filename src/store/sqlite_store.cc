@@ -9,6 +9,7 @@
 
 #include "base/async/signal.h"
 #include "base/log.h"
+#include "base/time/loop_watch.h"
 #include "store/internal/file/file_lock.h"
 #include "store/internal/file/file_writer.h"
 #include "store/internal/file/open_file.h"
@@ -17,6 +18,8 @@
 namespace muster::store {
 
 namespace {
+
+constexpr int kAppliedPerTurn = 64;
 
 /// The loop's side: decides against what is queued, passes it to the FileWriter, and makes a change
 /// visible when that says that it is on disk.
@@ -178,29 +181,50 @@ class SqliteStore final : public TableStore {
     }
 
     void on_committed(Revision last) {
-        // Empty after a failure, when everything here has been refused.
-        while (!pending_.empty() && pending_.front().change.revision <= last) {
-            Pending done = std::move(pending_.front());
-            pending_.pop_front();
-            const StoreChange& change = done.change;
-            committed_ = change.revision;
-            if (auto queued = queued_.find(change.key);
-                queued != queued_.end() && queued->second.revision == change.revision)
-                queued_.erase(queued);
-            apply(change, std::move(done.before));
-            const StoredObject stored{change.key, change.revision, change.text};
-            for (Waiter& waiter : done.waiters) {
-                if (waiter.lost != nullptr)
-                    answer(std::move(waiter.handler), std::move(*waiter.lost));
-                else
-                    answer(std::move(waiter.handler), stored);
-            }
-        }
+        on_disk_ = last;
+        if (!applying_) apply_some();
+    }
+
+    /// What is on disk becomes visible in turns: a large transaction would hold the loop.
+    void apply_some() {
+        works_for("changes that the store has written");
+        for (int applied = 0; applied < kAppliedPerTurn && next_is_on_disk() && !turn_is_long();
+             ++applied)
+            apply_next();
+        applying_ = next_is_on_disk();
+        if (applying_)
+            asio::post(executor_, [alive = std::weak_ptr(alive_)] {
+                if (auto self = alive.lock()) (*self)->apply_some();
+            });
         if (pending_.empty()) working_.reset();
+    }
+
+    /// False after a failure, too, when everything here has been refused.
+    bool next_is_on_disk() const {
+        return !pending_.empty() && pending_.front().change.revision <= on_disk_;
+    }
+
+    void apply_next() {
+        Pending done = std::move(pending_.front());
+        pending_.pop_front();
+        const StoreChange& change = done.change;
+        committed_ = change.revision;
+        if (auto queued = queued_.find(change.key);
+            queued != queued_.end() && queued->second.revision == change.revision)
+            queued_.erase(queued);
+        apply(change, std::move(done.before));
+        const StoredObject stored{change.key, change.revision, change.text};
+        for (Waiter& waiter : done.waiters) {
+            if (waiter.lost != nullptr)
+                answer(std::move(waiter.handler), std::move(*waiter.lost));
+            else
+                answer(std::move(waiter.handler), stored);
+        }
     }
 
     void on_failed(Error error) {
         log::error("the store takes no more writes", {{"error", error.message()}});
+        while (next_is_on_disk()) apply_next();
         failure_ = std::move(error);
         queued_.clear();
         begun_ = committed_;
@@ -210,6 +234,8 @@ class SqliteStore final : public TableStore {
     }
 
     void on_ended() {
+        while (next_is_on_disk()) apply_next();
+        if (pending_.empty()) working_.reset();
         writer_.reset();
         lock_.reset();
         ended_.notify_all();
@@ -230,6 +256,8 @@ class SqliteStore final : public TableStore {
     mutable bool full_ = false;  ///< at the last check
     std::optional<FileLock> lock_;
     Revision committed_;
+    Revision on_disk_ = 0;  ///< the newest revision that the writer has reported
+    bool applying_ = false;
     Revision begun_;  ///< the newest revision that was assigned
     std::deque<Pending> pending_;
     std::vector<ChangeRow> unwritten_;  ///< the newest of them, which the writer does not have yet

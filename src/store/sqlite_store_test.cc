@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 
 #include "base/log.h"
 #include "store/internal/file/sqlite.h"
@@ -114,6 +115,26 @@ TEST_F(SqliteStoreTest, AFileThatWasDeletedOrReplacedTakesNoWrites) {
         close();
         std::filesystem::remove_all(folder_.folder());
     }
+}
+
+TEST_F(SqliteStoreTest, ALargeTransactionBecomesVisibleInTurnsOfTheLoop) {
+    open();
+    int all = 0;
+    int in_this_turn = 0;
+    int most = 0;
+    store_->observe([&](const StoreChange&) {
+        ++all;
+        most = std::max(most, ++in_this_turn);
+    });
+    // Others have their turn, too.
+    std::function<void()> take_turn = [&] {
+        in_this_turn = 0;
+        if (all < 500) asio::post(context, take_turn);
+    };
+    asio::post(context, take_turn);
+    create_at_once(500, "1");
+    EXPECT_EQ(all, 500);
+    EXPECT_LE(most, 64);
 }
 
 TEST_F(SqliteStoreTest, EverythingIsThereAfterAStop) {
