@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apiserver/watching/watch_options.h"
+#include "base/async/side_thread.h"
 #include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
@@ -23,6 +24,9 @@ struct ApiServerOptions {
     /// The certificate by which clients trust the server (PEM), in a ConfigMap kube-root-ca.crt of
     /// each namespace. Empty: there is none.
     std::string root_ca_pem = {};
+    /// Decides about large objects, which would hold the loop; it outlives the server. Null: the
+    /// loop does everything.
+    SideThread* side_thread = nullptr;
 };
 
 }  // namespace muster::apiserver

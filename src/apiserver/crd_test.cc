@@ -51,6 +51,27 @@ class CrdTest : public ServerFixture {
     }
 };
 
+TEST_F(CrdTest, DefaultsMakeNoObjectLargerThanABodyMayBe) {
+    const std::string schema = fmt::format(
+        R"({{"type":"object","properties":{{"list":{{"type":"array","items":{{"type":"object",
+        "properties":{{"a":{{"type":"string","default":"{}"}}}}}}}}}}}})",
+        std::string(1000, 'x'));
+    ASSERT_EQ(post(kCrds, definition("", schema)).status, 201);
+    const auto with_items = [](std::size_t count) {
+        return fmt::format(
+            R"({{"apiVersion":"ex.org/v1","kind":"Thing","metadata":{{"name":"t"}},"list":[{}]}})",
+            fmt::join(std::vector<std::string>(count, "{}"), ","));
+    };
+    EXPECT_EQ(post(kThings, with_items(100'000)).status, 413);
+    EXPECT_EQ(post(kThings, with_items(2000)).status, 201);
+    const kube::Response grown = merge_patch(
+        kThing,
+        fmt::format(R"({{"list":[{}]}})", fmt::join(std::vector<std::string>(4000, "{}"), ",")));
+    EXPECT_EQ(grown.status, 413);
+    EXPECT_EQ(string_at_path(grown, "reason"), "RequestEntityTooLarge");
+    EXPECT_EQ(get(kThing).body->at("list").as_array().size(), 2000);
+}
+
 TEST_F(CrdTest, ADefinitionIsEstablishedAtOnceAndServes) {
     EXPECT_EQ(get(kThings).status, 404);
     const kube::Response made = post(kCrds, definition());

@@ -236,6 +236,21 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
     EXPECT_EQ(get(kPods).body->at("items").as_array().size(), 0u);
 }
 
+TEST_F(CreateTest, AnObjectHasAThousandOwnersAtMost) {
+    const auto with_owners = [](int count) {
+        std::string owners;
+        for (int i = 0; i < count; ++i)
+            owners += fmt::format(R"({}{{"apiVersion":"v1","kind":"Pod","name":"p","uid":"{}"}})",
+                                  i == 0 ? "" : ",", i);
+        return fmt::format(R"({{"metadata":{{"generateName":"a-","ownerReferences":[{}]}}}})",
+                           owners);
+    };
+    EXPECT_EQ(post(kConfigMaps, with_owners(1000)).status, 201);
+    const kube::Response refused = post(kConfigMaps, with_owners(1001));
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_THAT(string_at_path(refused, "message"), HasSubstr("must have at most 1000 items"));
+}
+
 TEST_F(CreateTest, AnInvalidPodNamesAllOfItsFaultsAtOnce) {
     const kube::Response response =
         post(kPods, R"({"metadata":{"name":"p"},"spec":{"restartPolicy":"X","containers":[

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/server_fixture.h"
+#include "base/async/task_group.h"
 
 namespace muster::apiserver {
 namespace {
@@ -71,6 +72,28 @@ TEST_F(ListTest, PagesShowTheStateOfTheFirstOne) {
     EXPECT_EQ(names(get(kMaps,
                         {{"resourceVersion", revision(first)}, {"resourceVersionMatch", "Exact"}})),
               "a b c d e f ");
+}
+
+TEST_F(ListTest, ALongSearchShowsOneStateAndLetsOthersIn) {
+    for (int i = 0; i < 1000; ++i) post(kMaps, config_map(fmt::format("m{:03}", i)));
+    const std::string before = revision(get(kMaps, {{"limit", "1"}}));
+    const auto ask = [this](kube::Method method, std::string path, Query query,
+                            std::vector<kube::Response>& answers) -> Task<void> {
+        kube::Request request;
+        request.method = method;
+        request.path = std::move(path);
+        request.query = std::move(query);
+        answers.push_back(*co_await server_->call(std::move(request)));
+    };
+    std::vector<kube::Response> answers;
+    TaskGroup tasks(context.get_executor());
+    tasks.spawn("list", ask(kube::Method::kGet, kMaps, {{"labelSelector", "!x"}}, answers));
+    tasks.spawn("delete", ask(kube::Method::kDelete, std::string(kMaps) + "/m999", {}, answers));
+    await(tasks.join());
+    ASSERT_EQ(answers.size(), 2);
+    EXPECT_EQ(at(answers[0], "kind"), "Status") << "the deletion does not wait for the list";
+    EXPECT_EQ(answers[1].body->at("items").as_array().size(), 1000);
+    EXPECT_EQ(revision(answers[1]), before);
 }
 
 TEST_F(ListTest, WithASelectorTheRemainingCountIsNotTold) {

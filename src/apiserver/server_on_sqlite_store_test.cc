@@ -2,6 +2,7 @@
 
 #include "apiserver/api_server.h"
 #include "apiserver/request_handler.h"
+#include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "kube/client/client.h"
@@ -22,8 +23,8 @@ class ServerOnSqliteStoreTest : public store::StoreFileTest {
     void start() {
         auto opened = store::open_sqlite_store(folder_.path(), options_, context.get_executor());
         ASSERT_TRUE(opened) << opened.error().message();
-        server_ =
-            std::make_unique<ApiServer>(context.get_executor(), clock, rng_, *std::move(opened));
+        server_ = std::make_unique<ApiServer>(context.get_executor(), clock, rng_,
+                                              *std::move(opened), server_options_);
         const Result<void> started = await(server_->start());
         ASSERT_TRUE(started) << started.error().message();
     }
@@ -43,6 +44,29 @@ class ServerOnSqliteStoreTest : public store::StoreFileTest {
                                    json::object{{"apiVersion", "v1"},
                                                 {"kind", "ConfigMap"},
                                                 {"metadata", {{"name", std::move(name)}}}}));
+    }
+    /// Writes as if the body had come as a long text; the status of the answer.
+    Task<int> send_large(kube::Method method, std::string path, std::string body,
+                         kube::ContentType type = kube::ContentType::kJson) {
+        kube::Request request;
+        request.method = method;
+        request.path = path;
+        request.content_type = type;
+        request.body = std::make_shared<const json::value>(json::parse(body));
+        if (type == kube::ContentType::kApplyPatch)
+            request.query.emplace_back("fieldManager", "test");
+        RequestHandler& handler = server_->handler();
+        auto target = route(handler.registry(), path);
+        const auto answer = co_await handler.call(*std::move(target), std::move(request),
+                                                  {.body_bytes = kWorthSideThread});
+        co_return answer ? answer->status : to_response(answer.error(), &kMaps, "").status;
+    }
+    int write_large(kube::Method method, std::string path, std::string body,
+                    kube::ContentType type = kube::ContentType::kJson) {
+        return await(send_large(method, std::move(path), std::move(body), type));
+    }
+    static std::string with_name(std::string text, std::string_view name) {
+        return text.replace(text.find("NAME"), 4, name);
     }
     std::string revision() {
         kube::Client client(*server_);
@@ -66,6 +90,7 @@ class ServerOnSqliteStoreTest : public store::StoreFileTest {
     }
 
     Rng rng_{1};
+    ApiServerOptions server_options_;
     std::unique_ptr<ApiServer> server_;
 };
 
@@ -80,6 +105,57 @@ TEST_F(ServerOnSqliteStoreTest, GoesOnWhereItStopped) {
     ASSERT_TRUE(create("c"));
     EXPECT_EQ(watched(seen, 2), "b, c");
     EXPECT_EQ(create("a").error().code(), Code::kAlreadyExists);
+}
+
+TEST_F(ServerOnSqliteStoreTest, LargeObjectsAreDecidedBesideTheLoop) {
+    SideThread thread;
+    server_options_ = {.manage_fields = true, .side_thread = &thread};
+    start();
+    const std::string maps = "/api/v1/namespaces/default/configmaps";
+    const std::string one = maps + "/a";
+    using enum kube::Method;
+    EXPECT_EQ(write_large(kPost, maps, R"({"metadata":{"name":"a"},"data":{"k":"1"}})"), 201);
+    EXPECT_EQ(write_large(kPost, maps, R"({"metadata":{"name":"a"}})"), 409);
+    EXPECT_EQ(write_large(kPost, maps, R"({"metadata":{"name":"A"}})"), 422);
+    EXPECT_EQ(write_large(kPost, maps, R"({"metadata":{"name":"b"},"data":1})"), 400);
+    EXPECT_EQ(write_large(kPut, one, R"({"metadata":{"name":"a"},"data":{"k":"2"}})"), 200);
+    EXPECT_EQ(write_large(kPatch, one, R"({"data":{"l":"3"}})", kube::ContentType::kMergePatch),
+              200);
+    const std::string applied =
+        R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"NAME"},"data":{"m":"4"}})";
+    EXPECT_EQ(write_large(kPatch, one, with_name(applied, "a"), kube::ContentType::kApplyPatch),
+              200);
+    EXPECT_EQ(
+        write_large(kPatch, maps + "/c", with_name(applied, "c"), kube::ContentType::kApplyPatch),
+        201);
+    kube::Client client(*server_);
+    EXPECT_EQ((*await(client.get(kMaps, "default", "a")))->at("data"),
+              (json::value{{"k", "2"}, {"l", "3"}, {"m", "4"}}));
+    stop();
+}
+
+TEST_F(ServerOnSqliteStoreTest, WhatAppearsWhileALargeObjectIsDecidedCounts) {
+    SideThread thread;
+    server_options_ = {.side_thread = &thread};
+    start();
+    const std::string maps = "/api/v1/namespaces/default/configmaps";
+    const std::string text = R"({"metadata":{"name":"a"},"data":{"k":"1"}})";
+    ASSERT_EQ(write_large(kube::Method::kPost, maps, text), 201);
+    // All begin with the same state; each is decided again when it has lost.
+    int answered = 0;
+    for (int i = 0; i < 5; ++i)
+        asio::co_spawn(context,
+                       send_large(kube::Method::kPatch, maps + "/a",
+                                  fmt::format(R"({{"data":{{"n{}":"1"}}}})", i),
+                                  kube::ContentType::kMergePatch),
+                       [&](std::exception_ptr, int status) {
+                           EXPECT_EQ(status, 200);
+                           ++answered;
+                       });
+    run_until([&] { return answered == 5; });
+    kube::Client client(*server_);
+    EXPECT_EQ((*await(client.get(kMaps, "default", "a")))->at("data").as_object().size(), 6);
+    stop();
 }
 
 TEST_F(ServerOnSqliteStoreTest, WhatItCantKeepIsRefusedAndReadsGoOn) {

@@ -20,10 +20,11 @@ namespace muster::apiserver {
 using Admit =
     std::function<StatusResult<void>(const json::object* before, const json::object& after)>;
 
-/// On whose behalf a write is made.
+/// On whose behalf a write is made, and how it came.
 struct Requester {
     std::shared_ptr<const User> user = nullptr;  ///< null: this process, which may do everything
-    Admit admit = nullptr;  ///< null: everything that the rules of the kind allow
+    Admit admit = nullptr;       ///< null: everything that the rules of the kind allow
+    std::size_t body_bytes = 0;  ///< how long the text of the body was; 0 if it never was one
 };
 
 /// Options of create, update and patch.

@@ -1,5 +1,7 @@
 #include "apiserver/requests/status_error.h"
 
+#include <algorithm>
+
 namespace muster::apiserver {
 
 namespace {
@@ -58,11 +60,16 @@ std::string describe(const Cause& cause) {
 
 StatusError invalid(std::string_view kind, std::string_view group, std::string_view name,
                     std::vector<Cause> field_errors) {
+    // No one reads more of them, and an object may have as many as it has fields.
+    constexpr std::size_t kMost = 100;
+    const std::size_t left_out = field_errors.size() - std::min(field_errors.size(), kMost);
+    field_errors.resize(field_errors.size() - left_out);
     std::string text;
     for (const Cause& cause : field_errors) {
         if (!text.empty()) text += ", ";
         text += describe(cause);
     }
+    if (left_out > 0) text += fmt::format(", and {} more", left_out);
     if (field_errors.size() > 1) text = "[" + text + "]";
     std::string qualified(kind);
     if (!group.empty()) qualified += fmt::format(".{}", group);

@@ -201,10 +201,9 @@ std::unique_ptr<Watcher> WatchCache::watch(DefPtr def, Selection selection,
 }
 
 void WatchCache::send_initial(Watcher& watcher, bool announce_end) {
-    const Selection& selection = watcher.selection();
-    const auto [first, last] = range(watcher.def().storage_key(), selection.namespace_scope());
-    for (auto it = first; it != last; ++it)
-        if (selection.matches(*it->second.object)) watcher.add_initial(it->second.object);
+    const auto [first, last] =
+        range(watcher.def().storage_key(), watcher.selection().namespace_scope());
+    for (auto it = first; it != last; ++it) watcher.add_initial(it->second.object);
     if (announce_end) watcher.add_bookmark(revision_, true);
 }
 

@@ -1,15 +1,20 @@
 #include "apiserver/watching/watcher.h"
 
+#include <boost/asio/post.hpp>
+
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/version_conversion.h"
 #include "apiserver/watching/watch_cache.h"
 #include "base/fault.h"
+#include "base/time/loop_watch.h"
 
 namespace muster::apiserver {
 
 namespace {
 // A client should learn a late revision before its watch times out.
 constexpr Duration kLastBookmark = std::chrono::seconds(2);
+/// How many initial objects are looked at before others have their turn, where no one measures it.
+constexpr int kObjectsPerTurn = 128;
 }  // namespace
 
 Watcher::Watcher(const asio::any_io_executor& executor, DefPtr def, Selection selection,
@@ -17,7 +22,6 @@ Watcher::Watcher(const asio::any_io_executor& executor, DefPtr def, Selection se
     : def_(std::move(def)),
       selection_(std::move(selection)),
       settings_(settings),
-      limit_(settings.buffer),
       changed_(executor) {}
 
 Watcher::~Watcher() {
@@ -36,24 +40,39 @@ Task<std::optional<WatchedEvent>> Watcher::next_text() {
 }
 
 Task<std::optional<WatchedEvent>> Watcher::wait_next() {
-    while (pending_.empty()) {
-        if (ended_) co_return std::nullopt;
-        co_await changed_.wait();
+    for (;;) {
+        if (std::optional<WatchedEvent> event = try_next()) co_return event;
+        if (!initial_.empty())
+            co_await asio::post(asio::use_awaitable);
+        else if (ended_)
+            co_return std::nullopt;
+        else
+            co_await changed_.wait();
     }
-    co_return try_next();
 }
 
 std::optional<WatchedEvent> Watcher::try_next() {
+    for (int looked_at = 0; !initial_.empty(); ++looked_at) {
+        if (looked_at == kObjectsPerTurn || turn_is_long()) return std::nullopt;
+        store::ObjectTextPtr object = std::move(initial_.front());
+        initial_.pop_front();
+        if (!selection_.has_selectors() || selection_.matches(*object))
+            return event_of(kube::WatchEventType::kAdded, std::move(object));
+    }
     if (pending_.empty()) return std::nullopt;
     std::optional<WatchedEvent> event = std::move(pending_.front());
     pending_.pop_front();
     return event;
 }
 
-void Watcher::push(kube::WatchEventType type, store::ObjectTextPtr object) {
+WatchedEvent Watcher::event_of(kube::WatchEventType type, store::ObjectTextPtr object) const {
     object = in_version(*def_, std::move(object));
     kube::ObjectPtr tree = object->tree_in_use();
-    push({type, std::move(object), std::move(tree)});
+    return {type, std::move(object), std::move(tree)};
+}
+
+void Watcher::push(kube::WatchEventType type, store::ObjectTextPtr object) {
+    push(event_of(type, std::move(object)));
 }
 
 void Watcher::push(WatchedEvent event) {
@@ -72,10 +91,7 @@ void Watcher::take_turn() {
     changed_.notify_all();
 }
 
-void Watcher::add_initial(store::ObjectTextPtr object) {
-    ++limit_;
-    push(kube::WatchEventType::kAdded, std::move(object));
-}
+void Watcher::add_initial(store::ObjectTextPtr object) { initial_.push_back(std::move(object)); }
 
 void Watcher::offer(const CacheEvent& event) {
     using enum kube::WatchEventType;
@@ -95,9 +111,11 @@ void Watcher::offer(const CacheEvent& event) {
             object = event.left;
         }
     }
-    if (pending_.size() >= limit_ || fault_point()) {
+    if (pending_.size() >= settings_.buffer || fault_point()) {
+        initial_.clear();
         pending_.clear();
-        expire(fmt::format("the watch fell more than {} events behind and was ended", limit_));
+        expire(fmt::format("the watch fell more than {} events behind and was ended",
+                           settings_.buffer));
         return;
     }
     push(type, std::move(object));
@@ -131,7 +149,8 @@ void Watcher::on_deadline(Instant now, store::Revision revision) {
         end();
         return;
     }
-    if (pending_.size() < limit_) add_bookmark(std::max(revision, settings_.after), false);
+    if (pending_.size() < settings_.buffer)
+        add_bookmark(std::max(revision, settings_.after), false);
     schedule_bookmark(now);
 }
 

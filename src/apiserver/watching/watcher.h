@@ -54,14 +54,16 @@ class Watcher final : public kube::WatchStream {
     /// The same without making a tree, for a remote reader: it takes turns with others of its kind
     /// (FanOut). Nullopt at the end.
     Task<std::optional<WatchedEvent>> next_text();
-    /// The next event if it is there already; nullopt says nothing about the end.
+    /// The next event if it is there already; nullopt says nothing about the end, nor about whether
+    /// there are more.
     std::optional<WatchedEvent> try_next();
 
     const ResourceDef& def() const { return *def_; }
     const Selection& selection() const { return selection_; }
     bool ended() const { return ended_; }
 
-    /// An event that existed before the watch; it does not count towards falling behind.
+    /// An object that existed before the watch. The reader gets those that are selected, before all
+    /// events; they do not count towards falling behind.
     void add_initial(store::ObjectTextPtr object);
     /// A live or replayed change, converted to what the selection sees of it.
     void offer(const CacheEvent& event);
@@ -81,6 +83,7 @@ class Watcher final : public kube::WatchStream {
     Task<std::optional<WatchedEvent>> wait_next();
     void wake();
     void take_turn();
+    WatchedEvent event_of(kube::WatchEventType type, store::ObjectTextPtr object) const;
     void push(kube::WatchEventType type, store::ObjectTextPtr object);
     void push(WatchedEvent event);
     void schedule_bookmark(Instant now);
@@ -88,8 +91,8 @@ class Watcher final : public kube::WatchStream {
     DefPtr def_;
     Selection selection_;
     Settings settings_;
+    std::deque<store::ObjectTextPtr> initial_;
     std::deque<WatchedEvent> pending_;
-    std::size_t limit_;
     Signal changed_;
     bool ended_ = false;
     bool takes_turns_ = false;

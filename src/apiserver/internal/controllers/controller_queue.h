@@ -13,6 +13,7 @@
 #include "base/async/task_group.h"
 #include "base/log.h"
 #include "base/time/clock.h"
+#include "base/time/loop_watch.h"
 #include "base/unexpected.h"
 
 namespace muster::apiserver {
@@ -42,6 +43,7 @@ class ControllerQueue {
 
     /// If the reconciliation of a key throws, only this key has failed.
     Task<StatusResult<void>> reconcile(Key key) {
+        works_for(name_);
         try {
             co_return co_await reconcile_(std::move(key));
         } catch (...) {
@@ -65,7 +67,7 @@ class ControllerQueue {
                 co_await clock_.sleep_for(kRetryDelay);
                 if (queued_.insert(key).second) queue_.push_back(std::move(key));
             }
-            if (++handled % kKeysPerTurn == 0)
+            if (++handled % kKeysPerTurn == 0 || turn_is_long())
                 co_await asio::post(tasks_.executor(), asio::use_awaitable);
         }
         running_ = false;

@@ -113,7 +113,7 @@ Task<StatusResult<void>> DisruptionController::reconcile(NamespacedName key) {
         return StatusResult<NextState>(settle(*def, current, std::move(next)));
     };
     const StatusResult<WriteOutcome> written =
-        co_await writer_.rewrite(def, key.namespace_, key.name, std::move(change), false);
+        co_await writer_.rewrite(def, key.namespace_, key.name, std::move(change));
     if (!written) {
         if (written.error().error.code() == Code::kNotFound) co_return StatusResult<void>();
         co_return written.error();

@@ -3,6 +3,7 @@
 #include "apiserver/internal/types/crd.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "base/time/loop_watch.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -92,7 +93,7 @@ Task<StatusResult<void>> NamespaceController::delete_content(store::StoreKey con
                 co_await writer_.remove(std::move(target), std::move(query));
             if (!removed && removed.error().error.code() != Code::kNotFound)
                 co_return std::move(removed.error());
-            if (++deleted % kDeletionsPerTurn == 0)
+            if (++deleted % kDeletionsPerTurn == 0 || turn_is_long())
                 co_await asio::post(state_.executor, asio::use_awaitable);
         }
     }
@@ -172,9 +173,8 @@ Task<StatusResult<void>> NamespaceController::report_remaining(store::StoreKey c
         ensure_object(next.object(), "status")["conditions"] = conditions;
         return StatusResult<NextState>(settle(*def, current, std::move(next)));
     };
-    co_return done_unless(
-        co_await writer_.rewrite(def, "", container.name, std::move(change), false),
-        {Code::kNotFound});
+    co_return done_unless(co_await writer_.rewrite(def, "", container.name, std::move(change)),
+                          {Code::kNotFound});
 }
 
 Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) {
@@ -190,9 +190,8 @@ Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) 
             remove_entry(ensure_object(fields, "metadata"), "finalizers", kCrdCleanupFinalizer);
         return StatusResult<NextState>(settle(*type, current, std::move(next)));
     };
-    co_return done_unless(
-        co_await writer_.rewrite(type, "", container.name, std::move(change), false),
-        {Code::kNotFound});
+    co_return done_unless(co_await writer_.rewrite(type, "", container.name, std::move(change)),
+                          {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

@@ -39,8 +39,11 @@ void RoleAggregationController::observe(const store::StoreChange& change, const 
 
 Task<StatusResult<void>> RoleAggregationController::reconcile(std::string name) {
     std::vector<kube::ObjectPtr> roles;
-    for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
+    std::size_t bytes = 0;
+    for (const auto& [key, cached] : state_.cache.objects(cluster_roles())) {
         roles.push_back(cached.tree());
+        bytes += cached.object->text().size();
+    }
     const DefPtr def = state_.registry.find(kClusterRoles.api_version(), kClusterRoles.plural);
     Writer::Change change = [def, roles](const json::value& current) -> StatusResult<NextState> {
         const std::optional<json::array> rules = aggregated_rules(current.get_object(), roles);
@@ -49,9 +52,9 @@ Task<StatusResult<void>> RoleAggregationController::reconcile(std::string name) 
         next.object()["rules"] = *rules;
         return settle(*def, current, std::move(next));
     };
-    co_return done_unless(
-        co_await writer_.rewrite(def, "", std::move(name), std::move(change), false),
-        {Code::kNotFound});
+    co_return done_unless(co_await writer_.rewrite(def, "", std::move(name), std::move(change),
+                                                   {.pure = true, .bytes = bytes}),
+                          {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

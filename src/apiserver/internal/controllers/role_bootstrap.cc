@@ -24,7 +24,7 @@ Task<StatusResult<void>> post(ServerState& state, Writer& writer, DefPtr def,
                 return StatusResult<NextState>(
                     settle(*def, current, kube::Document(json::value(std::move(again.object)))));
             };
-            CO_TRY_VOID(co_await writer.rewrite(def, "", name, std::move(change), false));
+            CO_TRY_VOID(co_await writer.rewrite(def, "", name, std::move(change)));
             co_return StatusResult<void>();
         }
         Target old = target;

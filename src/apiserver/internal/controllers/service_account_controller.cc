@@ -97,9 +97,8 @@ Task<StatusResult<void>> ServiceAccountController::reconcile(std::string namespa
         next.object()["data"] = data;
         return settle(*def, current, std::move(next));
     };
-    co_return done_unless(
-        co_await writer_.rewrite(def, namespace_, kTrust, std::move(change), false),
-        {Code::kNotFound});
+    co_return done_unless(co_await writer_.rewrite(def, namespace_, kTrust, std::move(change)),
+                          {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

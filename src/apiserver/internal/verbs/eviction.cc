@@ -40,7 +40,7 @@ Task<StatusResult<void>> spend(ServerState& state, Writer& writer, std::string n
         return spend_eviction(*def, current, pod, now);
     };
     StatusResult<WriteOutcome> spent =
-        co_await writer.rewrite(def, namespace_, budget, std::move(decide), dry_run);
+        co_await writer.rewrite(def, namespace_, budget, std::move(decide), {.dry_run = dry_run});
     // A budget that was deleted meanwhile blocks nothing.
     if (!spent && spent.error().error.code() != Code::kNotFound) co_return spent.error();
     co_return StatusResult<void>();
@@ -84,8 +84,9 @@ Task<StatusResult<Reply>> evict_pod(ServerState& state, Writer& writer, Target t
             if (overtaken) return eviction_overtaken(first);
             return decide_eviction(*target.def, current, state.clock.wall_now());
         };
-        const StatusResult<WriteOutcome> marked = co_await writer.rewrite(
-            target.def, target.namespace_, target.name, std::move(decide), query.dry_run);
+        const StatusResult<WriteOutcome> marked =
+            co_await writer.rewrite(target.def, target.namespace_, target.name, std::move(decide),
+                                    {.dry_run = query.dry_run});
         if (marked) break;
         if (!overtaken || attempt == kAttempts) co_return marked.error();
     }

@@ -1,12 +1,19 @@
 #include "apiserver/internal/verbs/lists.h"
 
+#include <boost/asio/post.hpp>
+
 #include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/version_conversion.h"
+#include "base/time/loop_watch.h"
 #include "kube/values/base64.h"
 
 namespace muster::apiserver {
 
 namespace {
+
+/// Where no one measures how long a turn is.
+constexpr std::size_t kObjectsPerTurn = 128;
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
@@ -71,30 +78,24 @@ class SnapshotWalk {
                  States::const_iterator then, States::const_iterator then_end)
         : now_(now), end_(end), then_(then), then_end_(then_end) {}
 
-    /// The next object that existed, or null at the end. Its key is then key().
+    /// The next object that existed, or null at the end.
     const store::ObjectTextPtr* next() {
         while (now_ != end_ || then_ != then_end_) {
             const bool stated =
                 then_ != then_end_ && (now_ == end_ || !(now_->first < then_->first));
-            if (!stated) {
-                key_ = &now_->first;
-                return &(now_++)->second.object;
-            }
+            if (!stated) return &(now_++)->second.object;
             if (now_ != end_ && now_->first == then_->first) ++now_;
-            key_ = &then_->first;
             const store::ObjectTextPtr& state = (then_++)->second;
             if (state != nullptr) return &state;
         }
         return nullptr;
     }
-    const NamespacedName& key() const { return *key_; }
 
   private:
     WatchCache::Objects::const_iterator now_;
     WatchCache::Objects::const_iterator end_;
     States::const_iterator then_;
     States::const_iterator then_end_;
-    const NamespacedName* key_ = nullptr;
 };
 
 /// Where a page begins, and which state it shows.
@@ -142,15 +143,16 @@ StatusResult<SnapshotWalk::States> states_of(const WatchCache& cache, const std:
     return *std::move(states);
 }
 
-}  // namespace
+/// The objects that a page is chosen from.
+struct Candidates {
+    std::vector<store::ObjectTextPtr> objects;
+    std::size_t more = 0;  ///< how many follow; at least one, if `start` knows how many do
+};
 
-StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& target,
-                                    const ListQuery& query) {
-    const ResourceDef& def = *target.def;
-    const std::string resource = def.storage_key();
-    TRY(const Selection selection,
-        Selection::make(def, target.namespace_, query.label_selector, query.field_selector));
-    TRY(const PageStart start, start_of(query, cache.revision()));
+/// `most`: how many are needed; 0: all.
+StatusResult<Candidates> candidates_of(const WatchCache& cache, const Target& target,
+                                       const PageStart& start, std::size_t most) {
+    const std::string resource = target.def->storage_key();
     TRY(const SnapshotWalk::States states, states_of(cache, resource, target.namespace_, start));
     auto [first, last] = cache.range(resource, target.namespace_);
     auto then = states.begin();
@@ -158,31 +160,55 @@ StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& targe
         first = cache.objects(resource).upper_bound(*start.after);
         then = states.upper_bound(*start.after);
     }
+    Candidates found;
+    SnapshotWalk walk(first, last, then, states.end());
+    while (const store::ObjectTextPtr* object = walk.next()) {
+        if (most == 0 || found.objects.size() < most) {
+            found.objects.push_back(*object);
+            continue;
+        }
+        ++found.more;
+        if (start.left) break;
+    }
+    return found;
+}
 
-    ListPage page;
-    page.revision = start.revision;
+}  // namespace
+
+Task<StatusResult<ListPage>> list_objects(const WatchCache& cache, Target target, ListQuery query) {
+    const ResourceDef& def = *target.def;
+    CO_TRY(const Selection selection,
+           Selection::make(def, target.namespace_, query.label_selector, query.field_selector));
+    CO_TRY(const PageStart start, start_of(query, cache.revision()));
     // "0" asks for everything that the cache holds.
     const std::size_t limit =
         query.resource_version == 0 && query.continue_.empty() ? 0 : query.limit;
-    SnapshotWalk walk(first, last, then, states.end());
-    NamespacedName last_key;
-    std::size_t more = 0;
-    while (const store::ObjectTextPtr* object = walk.next()) {
-        if (selection.has_selectors() && !selection.matches(**object)) continue;
-        if (limit == 0 || page.items.size() < limit) {
-            page.items.push_back(in_version(def, *object));
-            last_key = walk.key();
-            continue;
+    const bool selects = selection.has_selectors();
+    const bool costs = selects || !def.storage_version;
+    CO_TRY(Candidates found, candidates_of(cache, target, start, selects ? 0 : limit));
+
+    ListPage page;
+    page.revision = start.revision;
+    std::size_t more = found.more;
+    std::size_t looked_at = 0;
+    for (store::ObjectTextPtr& object : found.objects) {
+        if (costs && (++looked_at % kObjectsPerTurn == 0 || turn_is_long()))
+            co_await asio::post(asio::use_awaitable);
+        if (selects && !selection.matches(*object)) continue;
+        if (limit > 0 && page.items.size() == limit) {
+            ++more;
+            break;
         }
-        ++more;
-        if (selection.has_selectors() || start.left) break;
+        page.items.push_back(in_version(def, std::move(object)));
     }
-    if (more == 0) return page;
+    if (more == 0) co_return page;
     if (start.left) more = std::max(more, *start.left - std::min(*start.left, page.items.size()));
-    if (!selection.has_selectors()) page.remaining = more;
-    page.continue_ =
-        encode_token({static_cast<std::int64_t>(page.revision), last_key, page.remaining});
-    return page;
+    if (!selects) page.remaining = more;
+    const store::ObjectText& last = *page.items.back();
+    page.continue_ = encode_token({static_cast<std::int64_t>(page.revision),
+                                   {namespace_of(last), name_of(last)},
+                                   page.remaining});
+    co_return page;
 }
 
 json::object list_envelope(const ResourceDef& def, const ListPage& page) {

@@ -9,6 +9,7 @@
 #include "apiserver/requests/router.h"
 #include "apiserver/requests/status_error.h"
 #include "apiserver/watching/watch_cache.h"
+#include "base/async/async.h"
 
 namespace muster::apiserver {
 
@@ -22,9 +23,9 @@ struct ListPage {
 
 /// Lists a collection. All pages of one list show the state at the first page's revision, which is
 /// reconstructed from the current objects and the changes since; if those are no longer known, the
-/// next page is refused with 410.
-StatusResult<ListPage> list_objects(const WatchCache& cache, const Target& target,
-                                    const ListQuery& query);
+/// next page is refused with 410. That state is taken before the first suspension: objects are then
+/// chosen from it in turns of the loop.
+Task<StatusResult<ListPage>> list_objects(const WatchCache& cache, Target target, ListQuery query);
 
 /// The `kind: PodList` object around a page.
 json::object list_envelope(const ResourceDef& def, const ListPage& page);

@@ -14,6 +14,7 @@
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/requests/pod_containers.h"
 #include "apiserver/resources/version_conversion.h"
+#include "base/time/loop_watch.h"
 
 namespace muster::apiserver {
 
@@ -171,7 +172,7 @@ Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
         reply.object = store::ObjectText::of(metrics);
         co_return reply;
     }
-    CO_TRY(ListPage page, list_objects(state_.cache, stored, query));
+    CO_TRY(ListPage page, co_await list_objects(state_.cache, stored, query));
     std::vector<store::ObjectTextPtr> items;
     for (const store::ObjectTextPtr& object : page.items)
         if (const kube::ObjectPtr metrics =
@@ -184,7 +185,7 @@ Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
 Task<StatusResult<Reply>> Verbs::list(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
-    CO_TRY(ListPage page, list_objects(state_.cache, target, query));
+    CO_TRY(ListPage page, co_await list_objects(state_.cache, target, query));
     co_return listed(*target.def, std::move(page));
 }
 
@@ -249,7 +250,7 @@ Task<StatusResult<Reply>> Verbs::remove_collection(Target target, kube::Request 
     CO_TRY(DeleteQuery query, parse_delete_query(request));
     query.requester = std::move(requester);
     CO_TRY(const ListQuery chosen, parse_list_query(request));
-    CO_TRY(ListPage page, list_objects(state_.cache, target, chosen));
+    CO_TRY(ListPage page, co_await list_objects(state_.cache, target, chosen));
     std::vector<store::ObjectTextPtr> deleted;
     for (const store::ObjectTextPtr& item : page.items) {
         Target one = target;
@@ -260,7 +261,7 @@ Task<StatusResult<Reply>> Verbs::remove_collection(Target target, kube::Request 
             deleted.push_back(in_version(*target.def, std::move(outcome->object)));
         else if (outcome.error().error.code() != Code::kNotFound)
             co_return std::move(outcome.error());
-        if (deleted.size() % kDeletionsPerTurn == 0)
+        if (deleted.size() % kDeletionsPerTurn == 0 || turn_is_long())
             co_await asio::post(state_.executor, asio::use_awaitable);
     }
     page.items = std::move(deleted);
@@ -296,8 +297,9 @@ Task<StatusResult<Reply>> Verbs::scale(Target target, kube::Request request) {
                                                            request.content_type, *request.body));
             return decide_scale(*target.def, current, proposed, owner);
         };
-        CO_TRY(WriteOutcome outcome, co_await writer_.rewrite(def, target.namespace_, target.name,
-                                                              std::move(decide), query.dry_run));
+        CO_TRY(WriteOutcome outcome,
+               co_await writer_.rewrite(def, target.namespace_, target.name, std::move(decide),
+                                        {.dry_run = query.dry_run}));
         object = std::move(outcome.object);
     }
     Reply reply;
@@ -314,7 +316,7 @@ Task<StatusResult<Reply>> Verbs::bind(Target target, kube::Request request) {
         return decide_binding(*def, current, *body, now);
     };
     CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
-                                         std::move(decide), query.dry_run));
+                                         std::move(decide), {.dry_run = query.dry_run}));
     co_return created_status();
 }
 
@@ -327,7 +329,7 @@ Task<StatusResult<Reply>> Verbs::finalize(Target target, kube::Request request) 
     };
     CO_TRY(WriteOutcome outcome,
            co_await writer_.rewrite(target.def, target.namespace_, target.name, std::move(decide),
-                                    query.dry_run));
+                                    {.dry_run = query.dry_run}));
     co_return written(*target.def, std::move(outcome));
 }
 

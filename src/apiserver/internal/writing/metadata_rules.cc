@@ -29,6 +29,8 @@ const std::string_view kLabelValueMessage =
 namespace {
 
 constexpr std::size_t kAnnotationBytes = 256 * 1024;
+/// The rights to each are looked up, and the garbage collector keeps all of them.
+constexpr std::size_t kMostOwners = 1000;
 
 void check_name(NameRule rule, std::string_view name, const std::string& field,
                 FieldErrors& field_errors) {
@@ -96,6 +98,13 @@ void check_finalizers(const json::array& finalizers, FieldErrors& field_errors) 
 }
 
 void check_owners(const json::array& owners, FieldErrors& field_errors) {
+    if (owners.size() > kMostOwners) {
+        field_errors.push_back(
+            {"FieldValueTooMany",
+             fmt::format("Too many: {}: must have at most {} items", owners.size(), kMostOwners),
+             "metadata.ownerReferences"});
+        return;
+    }
     std::size_t controllers = 0;
     for (const json::value& entry : owners) {
         const json::object* owner = entry.if_object();

@@ -1,5 +1,8 @@
 #include "apiserver/internal/writing/writer.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/patching.h"
 #include "apiserver/internal/writing/pod_account.h"
@@ -7,6 +10,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/version_conversion.h"
+#include "kube/values/text_size.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -17,12 +21,58 @@ constexpr int kGeneratedNameAttempts = 8;
 constexpr int kConflictAttempts = 10;
 constexpr std::size_t kGeneratedPrefixBytes = 58;
 
-/// A rule's decision about a write, if it may be stored.
-StatusResult<NextState> admitted(const Requester& requester, const json::value& current,
-                                 StatusResult<NextState> next) {
-    if (next && next->kind == NextState::Kind::kReplace && requester.admit)
-        TRY_VOID(requester.admit(&current.get_object(), next->object.object()));
+/// As much as a body may have: defaults, patches and owners of fields make no more of an object.
+constexpr std::size_t kMostObjectBytes = std::size_t{3} * 1024 * 1024;
+/// What is too large already may still be changed and deleted.
+constexpr std::size_t kGrowthOfLargeObjects = 4096;
+
+StatusError too_large() {
+    return {Error(Code::kTooLarge,
+                  "the object would be larger than 3 MiB, with its defaults and managedFields"),
+            {},
+            false,
+            {}};
+}
+
+bool is_too_large(const json::value& object, std::size_t most) {
+    return kube::text_size(object, most) > most;
+}
+
+StatusResult<void> check_new(const ResourceDef& def, const DecodedObject& decoded) {
+    if (is_too_large(decoded.object.value(), kMostObjectBytes)) return too_large();
+    return validate_new(def, decoded);
+}
+
+/// The next state, unless it is too large.
+StatusResult<NextState> decided(const Writer::Change& change, const json::value& current) {
+    TRY(NextState next, change(current));
+    if (next.kind != NextState::Kind::kReplace) return next;
+    if (!is_too_large(next.object.value(), kMostObjectBytes)) return next;
+    const std::size_t before = kube::text_size(current, std::numeric_limits<std::size_t>::max());
+    const std::size_t most = std::max(kMostObjectBytes, before + kGrowthOfLargeObjects);
+    if (is_too_large(next.object.value(), most)) return too_large();
     return next;
+}
+
+/// Whether what a rule has decided may be stored.
+StatusResult<void> admit(const Requester& requester, const json::value& current,
+                         const NextState& next) {
+    if (next.kind != NextState::Kind::kReplace || !requester.admit) return {};
+    return requester.admit(&current.get_object(), next.object.object());
+}
+
+/// Defaults, ownership and what the kind's rules set in a new object. Pure.
+void complete_new(const ResourceDef& def, DecodedObject& decoded, const Ownership& ownership,
+                  WallTime now) {
+    json::object& object = decoded.object.object();
+    if (def.custom) {
+        if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
+        if (kube::apply_defaults(*def.schema, decoded.object.value())) decoded.well_formed = false;
+    }
+    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
+    if (ownership.kind == Ownership::Kind::kWrite)
+        track_creation(def, decoded.object.value(), ownership.manager);
+    if (def.strategy.prepare_create != nullptr) def.strategy.prepare_create(object, now);
 }
 
 /// Makes the committed object: the same value with the revision that it got.
@@ -59,6 +109,14 @@ std::optional<AdmissionSubject> Writer::subject_of(Operation operation, const Ta
     return AdmissionSubject{operation, target, query.requester, query.dry_run, query.manager};
 }
 
+RewriteOptions Writer::updating(const Target& target, const WriteQuery& query) const {
+    return {.dry_run = query.dry_run,
+            .requester = query.requester,
+            .subject = subject_of(Operation::kUpdate, target, query),
+            .pure = true,
+            .bytes = query.requester.body_bytes};
+}
+
 Task<StatusResult<void>> Writer::mutate_new(const AdmissionSubject& subject,
                                             DecodedObject& decoded) {
     const ResourceDef& def = *subject.target.def;
@@ -92,10 +150,9 @@ Task<StatusResult<void>> Writer::mutate_next(const AdmissionSubject& subject,
            decode_object(*target.def, *std::move(mutated), kube::FieldValidation::kIgnore));
     const Ownership owner =
         ownership(target, {.manager = subject.manager}, Ownership::Kind::kWrite);
-    CO_TRY(next, admitted(subject.requester, current,
-                          decide_update(*target.def, current, std::move(proposed),
-                                        target.subresource, WriteKind::kPatch, owner)));
-    co_return StatusResult<void>();
+    CO_TRY(next, decide_update(*target.def, current, std::move(proposed), target.subresource,
+                               WriteKind::kPatch, owner));
+    co_return admit(subject.requester, current, next);
 }
 
 StatusResult<void> Writer::check_namespace(const Target& target, std::string_view name) const {
@@ -125,9 +182,7 @@ StatusResult<void> Writer::check_namespace(const Target& target, std::string_vie
     return {};
 }
 
-/// Defaults and the fields that the system sets.
-StatusResult<ServiceAddresses::Claim> Writer::prepare(const Target& target, DecodedObject& decoded,
-                                                      const Ownership& ownership) {
+StatusResult<void> Writer::stamp(const Target& target, DecodedObject& decoded) {
     const ResourceDef& def = *target.def;
     json::object& object = decoded.object.object();
     json::object& meta = ensure_object(object, "metadata");
@@ -145,19 +200,26 @@ StatusResult<ServiceAddresses::Claim> Writer::prepare(const Target& target, Deco
     if (def.tracks_generation) meta["generation"] = 1;
     if (!def.storage_version && def.conversion == nullptr)
         object["apiVersion"] = def.storage_api_version;
+    return {};
+}
 
-    if (def.custom) {
-        if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
-        if (kube::apply_defaults(*def.schema, decoded.object.value())) decoded.well_formed = false;
-    }
-    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
-    if (ownership.kind == Ownership::Kind::kWrite)
-        track_creation(def, decoded.object.value(), ownership.manager);
-    if (def.strategy.prepare_create != nullptr)
-        def.strategy.prepare_create(object, state_.clock.wall_now());
-    if (def.storage_key() == "services")
-        return state_.addresses.assign(object, decoded.field_errors);
-    return ServiceAddresses::Claim();
+Task<StatusResult<ServiceAddresses::Claim>> Writer::prepare(const Target& target,
+                                                            DecodedObject& decoded,
+                                                            const WriteQuery& query,
+                                                            Ownership owner) {
+    CO_TRY_VOID(stamp(target, decoded));
+    co_await compute_beside(
+        state_.options.side_thread, query.requester.body_bytes,
+        [&target, &decoded, owner = std::move(owner), now = state_.clock.wall_now()] {
+            complete_new(*target.def, decoded, owner, now);
+            return true;
+        });
+    json::object& object = decoded.object.object();
+    ServiceAddresses::Claim address = target.def->storage_key() == "services"
+                                          ? state_.addresses.assign(object, decoded.field_errors)
+                                          : ServiceAddresses::Claim();
+    CO_TRY_VOID(co_await give_account_to(target, object));
+    co_return std::move(address);
 }
 
 Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& pod) {
@@ -191,7 +253,11 @@ Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& po
 
 Task<StatusResult<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body,
                                                 WriteQuery query) {
-    CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation));
+    CO_TRY(DecodedObject decoded,
+           co_await compute_beside(state_.options.side_thread, query.requester.body_bytes,
+                                   [def = target.def, body, validation = query.field_validation] {
+                                       return decode_object(*def, body, validation);
+                                   }));
     co_return co_await insert(std::move(target), std::move(decoded), std::move(query),
                               Ownership::Kind::kWrite);
 }
@@ -214,17 +280,18 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
     CO_TRY_VOID(check_namespace(target, name_of(decoded.object.object())));
     const auto subject = subject_of(Operation::kCreate, target, query);
     if (subject) CO_TRY_VOID(co_await mutate_new(*subject, decoded));
-    json::object& object = decoded.object.object();
     CO_TRY(const ServiceAddresses::Claim until_committed,
-           prepare(target, decoded, ownership(target, query, ownership_kind)));
-    CO_TRY_VOID(co_await give_account_to(target, object));
-
+           co_await prepare(target, decoded, query, ownership(target, query, ownership_kind)));
+    json::object& object = decoded.object.object();
     json::object& meta = object["metadata"].get_object();
     const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));
     const bool generated = string_at(meta, "name").empty() && !prefix.empty();
     for (int attempt = 1;; ++attempt) {
         if (generated) meta["name"] = prefix + random_suffix();
-        if (attempt == 1) CO_TRY_VOID(validate_new(*target.def, decoded));
+        if (attempt == 1)
+            CO_TRY_VOID(co_await compute_beside(
+                state_.options.side_thread, query.requester.body_bytes,
+                [def = target.def, &decoded] { return check_new(*def, decoded); }));
         if (attempt == 1 && query.requester.admit)
             CO_TRY_VOID(query.requester.admit(nullptr, object));
         const std::string name(string_at(meta, "name"));
@@ -238,6 +305,8 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
         if (attempt == 1 && subject)
             CO_TRY_VOID(co_await admission_.validate(*subject, nullptr, &decoded.object.value(),
                                                      decoded.warnings));
+        // It may have begun to end while others were at work.
+        CO_TRY_VOID(check_namespace(target, name));
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
             outcome.object = store::ObjectText::of(std::move(decoded.object).share());
@@ -261,8 +330,9 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
 }
 
 Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_,
-                                                 std::string name, Change change, bool dry_run,
-                                                 std::optional<AdmissionSubject> subject) {
+                                                 std::string name, Change change,
+                                                 RewriteOptions options) {
+    const std::optional<AdmissionSubject>& subject = options.subject;
     const store::StoreKey key{def->storage_key(), namespace_, name};
     store::StoredObject current{key, 0, nullptr};
     if (const CachedObject* cached = state_.cache.find(key.resource, namespace_, name))
@@ -271,7 +341,11 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
         const kube::ObjectPtr now = current.object->tree();
         const kube::ObjectPtr before = before_write(*def, now);
-        CO_TRY(NextState next, change(*before));
+        CO_TRY(NextState next,
+               co_await compute_beside(options.pure ? state_.options.side_thread : nullptr,
+                                       options.bytes + current.object->text().size(),
+                                       [&change, before] { return decided(change, *before); }));
+        CO_TRY_VOID(admit(options.requester, *before, next));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
         outcome.removed = next.kind == NextState::Kind::kRemove;
@@ -283,7 +357,7 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
                 *subject, before.get(), gone ? nullptr : &next.object.value(), outcome.warnings));
         }
         if (!outcome.removed) next.object = after_write(*def, std::move(next.object));
-        if (dry_run) {
+        if (options.dry_run) {
             if (!outcome.removed)
                 outcome.object = store::ObjectText::of(std::move(next.object).share());
             co_return outcome;
@@ -311,7 +385,10 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
 Task<StatusResult<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr body,
                                                 WriteQuery query) {
     const BodyPart part = target.subresource == "status" ? BodyPart::kStatus : BodyPart::kWhole;
-    CO_TRY(DecodedObject decoded, decode_object(*target.def, body, query.field_validation, part));
+    CO_TRY(DecodedObject decoded,
+           co_await compute_beside(state_.options.side_thread, query.requester.body_bytes,
+                                   [def = target.def, body, validation = query.field_validation,
+                                    part] { return decode_object(*def, body, validation, part); }));
     json::object& meta = ensure_object(decoded.object.object(), "metadata");
     const std::string_view name = string_at(meta, "name");
     if (name.empty()) {
@@ -345,13 +422,11 @@ Task<StatusResult<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr b
             TRY(*first, decode_object(*target.def, body, query.field_validation, part));
         }
         DecodedObject proposed = *std::exchange(*first, std::nullopt);
-        return admitted(query.requester, current,
-                        decide_update(*target.def, current, std::move(proposed), target.subresource,
-                                      WriteKind::kUpdate, owner));
+        return decide_update(*target.def, current, std::move(proposed), target.subresource,
+                             WriteKind::kUpdate, owner);
     };
-    StatusResult<WriteOutcome> outcome =
-        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
-                         subject_of(Operation::kUpdate, target, query));
+    StatusResult<WriteOutcome> outcome = co_await rewrite(
+        target.def, target.namespace_, target.name, change, updating(target, query));
     if (outcome) prepend(outcome->warnings, std::move(warnings));
     co_return outcome;
 }
@@ -367,13 +442,11 @@ Task<StatusResult<WriteOutcome>> Writer::patch(Target target, kube::ContentType 
         TRY(DecodedObject patched, apply_patch(*target.def, current, target.subresource, type,
                                                *patch, query.field_validation));
         *warnings = patched.warnings;
-        return admitted(query.requester, current,
-                        decide_update(*target.def, current, std::move(patched), target.subresource,
-                                      WriteKind::kPatch, owner));
+        return decide_update(*target.def, current, std::move(patched), target.subresource,
+                             WriteKind::kPatch, owner);
     };
-    StatusResult<WriteOutcome> outcome =
-        co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
-                         subject_of(Operation::kUpdate, target, query));
+    StatusResult<WriteOutcome> outcome = co_await rewrite(
+        target.def, target.namespace_, target.name, change, updating(target, query));
     if (outcome) prepend(outcome->warnings, std::move(*warnings));
     co_return outcome;
 }
@@ -386,9 +459,8 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
                            owner](const json::value& current) -> StatusResult<NextState> {
         TRY(DecodedObject applied,
             apply_configuration(target, current, *configuration, owner.manager, query));
-        return admitted(query.requester, current,
-                        decide_update(*target.def, current, std::move(applied), target.subresource,
-                                      WriteKind::kPatch, owner));
+        return decide_update(*target.def, current, std::move(applied), target.subresource,
+                             WriteKind::kPatch, owner);
     };
     // The object may come and go meanwhile.
     for (int attempt = 1;; ++attempt) {
@@ -397,13 +469,16 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
         Code lost_race = Code::kNotFound;
         if (!target.subresource.empty() ||
             state_.cache.find(target.def->storage_key(), target.namespace_, target.name)) {
-            outcome =
-                co_await rewrite(target.def, target.namespace_, target.name, change, query.dry_run,
-                                 subject_of(Operation::kUpdate, target, query));
+            outcome = co_await rewrite(target.def, target.namespace_, target.name, change,
+                                       updating(target, query));
             if (!target.subresource.empty()) co_return outcome;
         } else {
-            CO_TRY(DecodedObject made,
-                   new_from_configuration(target, *configuration, owner.manager, query));
+            CO_TRY(DecodedObject made, co_await compute_beside(state_.options.side_thread,
+                                                               query.requester.body_bytes, [&] {
+                                                                   return new_from_configuration(
+                                                                       target, *configuration,
+                                                                       owner.manager, query);
+                                                               }));
             outcome = co_await insert(target, std::move(made), query, Ownership::Kind::kApplied);
             lost_race = Code::kAlreadyExists;
         }
@@ -417,9 +492,11 @@ Task<StatusResult<WriteOutcome>> Writer::remove(Target target, DeleteQuery query
         return decide_delete(*def, current, query, now);
     };
     co_return co_await rewrite(
-        target.def, target.namespace_, target.name, change, query.dry_run,
-        subject_of(Operation::kDelete, target,
-                   {.dry_run = query.dry_run, .requester = query.requester}));
+        target.def, target.namespace_, target.name, change,
+        {.dry_run = query.dry_run,
+         .subject = subject_of(Operation::kDelete, target,
+                               {.dry_run = query.dry_run, .requester = query.requester}),
+         .pure = true});
 }
 
 }  // namespace muster::apiserver

@@ -21,6 +21,19 @@ struct WriteOutcome {
     std::vector<std::string> warnings = {};
 };
 
+/// How a change of one object is committed.
+struct RewriteOptions {
+    bool dry_run = false;
+    /// Who may object to what was decided; empty: it is the server's own write.
+    Requester requester = {};
+    /// Webhooks are called for a write with a subject.
+    std::optional<AdmissionSubject> subject = {};
+    /// The change is pure: of a large object the side thread calls it.
+    bool pure = false;
+    /// How much JSON the change reads besides the object.
+    std::size_t bytes = 0;
+};
+
 /// Creates, changes and removes objects: the rules decide, this commits, and starts again if
 /// another write came in between.
 class Writer {
@@ -39,17 +52,20 @@ class Writer {
 
     /// Decides what happens to the current state; called again for each state that it meets.
     using Change = std::function<StatusResult<NextState>(const json::value& current)>;
-    /// Commits a change of one object. kNotFound if it does not exist. Webhooks are called for a
-    /// write with a subject: the server's own writes have none.
+    /// Commits a change of one object. kNotFound if it does not exist.
     Task<StatusResult<WriteOutcome>> rewrite(DefPtr def, std::string namespace_, std::string name,
-                                             Change change, bool dry_run,
-                                             std::optional<AdmissionSubject> subject = {});
+                                             Change change, RewriteOptions options = {});
 
   private:
     StatusResult<void> check_namespace(const Target& target, std::string_view name) const;
-    /// Keep the result until the object is committed.
-    StatusResult<ServiceAddresses::Claim> prepare(const Target& target, DecodedObject& decoded,
-                                                  const Ownership& ownership);
+    /// Sets the fields of a new object that only the server can set.
+    StatusResult<void> stamp(const Target& target, DecodedObject& decoded);
+    /// The same, and defaults, owners of fields and what comes from other objects. Keep the result
+    /// until the object is committed.
+    Task<StatusResult<ServiceAddresses::Claim>> prepare(const Target& target,
+                                                        DecodedObject& decoded,
+                                                        const WriteQuery& query, Ownership owner);
+    RewriteOptions updating(const Target& target, const WriteQuery& query) const;
     Task<StatusResult<WriteOutcome>> insert(Target target, DecodedObject decoded, WriteQuery query,
                                             Ownership::Kind ownership);
     Task<StatusResult<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
