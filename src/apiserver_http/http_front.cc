@@ -16,12 +16,15 @@
 #include "apiserver_http/internal/requests/state_metrics.h"
 #include "apiserver_http/internal/streams/connection.h"
 #include "apiserver_http/internal/wire/answer_headers.h"
+#include "apiserver_http/internal/wire/long_answer.h"
 #include "apiserver_http/internal/wire/media_type.h"
 #include "apiserver_http/internal/wire/presented.h"
 #include "apiserver_http/internal/wire/url.h"
 #include "apiserver_http/internal/wire/yaml_body.h"
 #include "apiserver_http/metric_family.h"
 #include "base/async/cancellation.h"
+#include "base/async/side_thread.h"
+#include "base/time/loop_watch.h"
 #include "base/unexpected.h"
 #include "kube/transport/transport_names.h"
 #include "kube/values/time.h"
@@ -34,6 +37,22 @@ namespace {
 /// A piece of a watch ends with the line that exceeds this size.
 constexpr std::size_t kWatchPiece = std::size_t{64} * 1024;
 
+/// Pure.
+apiserver::StatusResult<apiserver::JsonBody> parse_body(BodyFormat format, std::string_view text,
+                                                        const YamlText& yaml) {
+    switch (format) {
+        case BodyFormat::kJson:
+            break;
+        case BodyFormat::kYaml:
+            return parse_yaml_body(text, yaml);
+        case BodyFormat::kProtobuf: {
+            TRY(json::object object, decode_protobuf(text));
+            return apiserver::JsonBody{std::make_shared<const json::value>(std::move(object)), {}};
+        }
+    }
+    return apiserver::parse_json_body(text);
+}
+
 }  // namespace
 
 struct HttpFront::Impl {
@@ -42,19 +61,22 @@ struct HttpFront::Impl {
         : handler(handler_),
           access(handler_, std::move(access_)),
           yaml(options.yaml),
+          side_thread(options.side_thread),
           accounts(handler_.clock(), handler_.rng(), options.limits, options.audit),
-          paths(handler_, access, accounts, with_current(std::move(options.metrics))) {}
+          paths(handler_, access, accounts, with_current(std::move(options.metrics)),
+                options.side_thread) {}
 
     Task<void> serve(net::HttpExchange& exchange);
     Task<apiserver::StatusResult<void>> answer(Incoming& incoming);
     Task<apiserver::StatusResult<void>> serve_target(Incoming& incoming, apiserver::Target target);
-    apiserver::StatusResult<void> read_body(Incoming& incoming,
-                                            const apiserver::Target& target) const;
+    Task<apiserver::StatusResult<void>> read_body(Incoming& incoming, bool custom) const;
     Task<apiserver::StatusResult<void>> serve_object(Incoming& incoming, apiserver::Target target);
     Task<apiserver::StatusResult<void>> serve_watch(Incoming& incoming, apiserver::Target target);
     Task<apiserver::StatusResult<void>> serve_log(Incoming& incoming, apiserver::Target target);
-    apiserver::StatusResult<void> serve_review(Incoming& incoming,
-                                               const apiserver::Target& target) const;
+    Task<apiserver::StatusResult<void>> serve_review(Incoming& incoming,
+                                                     apiserver::Target target) const;
+    Task<void> respond_long(Incoming& incoming, int status, net::HttpHeaders headers,
+                            std::shared_ptr<LongAnswer> answer) const;
     /// Adds what the front end itself knows.
     std::vector<std::shared_ptr<prometheus::Collectable>> with_current(
         std::vector<std::shared_ptr<prometheus::Collectable>> metrics);
@@ -63,6 +85,7 @@ struct HttpFront::Impl {
     apiserver::RequestHandler& handler;
     AccessControl access;
     YamlText yaml;
+    SideThread* side_thread;
     std::uint64_t own_lines = 0;  ///< of watches in other forms, made separately for each watcher
     RequestAccounts accounts;
     PathEndpoints paths;
@@ -76,33 +99,40 @@ HttpFront::~HttpFront() = default;
 
 Task<void> HttpFront::serve(net::HttpExchange& exchange) { return impl_->serve(exchange); }
 
-apiserver::StatusResult<void> HttpFront::Impl::serve_review(Incoming& incoming,
-                                                            const apiserver::Target& target) const {
+Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_review(Incoming& incoming,
+                                                                  apiserver::Target target) const {
     kube::Request& request = incoming.request;
     if (request.method != kube::Method::kPost || !target.is_collection())
-        return apiserver::method_not_allowed();
+        co_return apiserver::method_not_allowed();
     if (target.type().namespaced && target.namespace_.empty())
-        return apiserver::method_not_allowed();
-    TRY(const apiserver::WriteQuery query, apiserver::parse_write_query(request, "CreateOptions"));
-    TRY(const apiserver::DecodedObject asked,
-        apiserver::decode_object(*target.def, request.body, query.field_validation));
+        co_return apiserver::method_not_allowed();
+    CO_TRY(const apiserver::WriteQuery query,
+           apiserver::parse_write_query(request, "CreateOptions"));
+    CO_TRY(const apiserver::DecodedObject asked,
+           co_await compute_beside(
+               side_thread, incoming.exchange.request().body.size(),
+               [def = target.def, body = request.body, validation = query.field_validation] {
+                   return apiserver::decode_object(*def, body, validation);
+               }));
+    incoming.works();
     const apiserver::ReviewContext context{
         handler.cache(), incoming.user(),
         [this](const std::string& token, const std::vector<std::string>& audiences) {
             return access.owner_of(token, audiences);
         }};
-    TRY(json::object answer, apiserver::answer_review(context, target, asked));
+    CO_TRY(json::object answer, apiserver::answer_review(context, target, asked));
     ensure_object(answer, "metadata")["creationTimestamp"] =
         kube::format_time(handler.clock().wall_now());
     net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, asked.warnings);
     incoming.respond(201, std::move(headers), json::value(std::move(answer)));
-    return {};
+    co_return apiserver::StatusResult<void>();
 }
 
 Task<void> HttpFront::Impl::serve(net::HttpExchange& exchange) {
     RequestAccounts::Entry entry(accounts, exchange);
     Incoming incoming{exchange, entry, yaml};
+    incoming.works();
     apiserver::StatusResult<void> served;
     try {
         served = co_await answer(incoming);
@@ -152,7 +182,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
         incoming.respond_overload();
         co_return apiserver::StatusResult<void>();
     }
-    if (!target) co_return paths.serve(incoming, std::move(target.error()));
+    if (!target) co_return co_await paths.serve(incoming, std::move(target.error()));
     incoming.named = *target;
     co_return co_await serve_target(incoming, *std::move(target));
 }
@@ -175,8 +205,8 @@ std::vector<prometheus::MetricFamily> HttpFront::Impl::current_metrics() const {
     return all;
 }
 
-apiserver::StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming,
-                                                         const apiserver::Target& target) const {
+Task<apiserver::StatusResult<void>> HttpFront::Impl::read_body(Incoming& incoming,
+                                                               bool custom) const {
     const net::HttpRequest& http = incoming.exchange.request();
     kube::Request& request = incoming.request;
     request.items_apart = true;
@@ -184,31 +214,29 @@ apiserver::StatusResult<void> HttpFront::Impl::read_body(Incoming& incoming,
     if (request.method == kube::Method::kGet || http.body.empty()) {
         // A patch without a body must at least give its type.
         if (request.method == kube::Method::kPatch) {
-            TRY(const BodyType type, body_type(incoming.header("Content-Type"), request.method));
+            CO_TRY(const BodyType type, body_type(incoming.header("Content-Type"), request.method));
             request.content_type = type.content;
         }
-        return {};
+        co_return apiserver::StatusResult<void>();
     }
-    TRY(const BodyType type, body_type(incoming.header("Content-Type"), request.method));
+    CO_TRY(const BodyType type, body_type(incoming.header("Content-Type"), request.method));
     request.content_type = type.content;
     incoming.record().apply = type.content == kube::ContentType::kApplyPatch;
-    if (type.format == BodyFormat::kProtobuf) {
-        if (target.def->custom && request.method != kube::Method::kDelete)
-            return apiserver::unsupported_media_type(
-                "the body of the request was in an unknown format - accepted media types include: "
-                "application/json, application/yaml");
-        TRY(json::object object, decode_protobuf(http.body));
-        request.body = std::make_shared<const json::value>(std::move(object));
-        incoming.record().request_object = request.body;
-        return {};
-    }
-    TRY(apiserver::JsonBody body, type.format == BodyFormat::kYaml
-                                      ? parse_yaml_body(http.body, yaml)
-                                      : apiserver::parse_json_body(http.body));
+    if (type.format == BodyFormat::kProtobuf && custom && request.method != kube::Method::kDelete)
+        co_return apiserver::unsupported_media_type(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json, application/yaml");
+    CO_TRY(apiserver::JsonBody body,
+           co_await compute_beside(
+               side_thread, http.body.size(),
+               [format = type.format, text = std::string_view(http.body), yaml_text = yaml] {
+                   return parse_body(format, text, yaml_text);
+               }));
+    incoming.works();
     request.body = std::move(body.value);
     incoming.record().request_object = request.body;
     request.duplicate_fields = std::move(body.duplicate_fields);
-    return {};
+    co_return apiserver::StatusResult<void>();
 }
 
 Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_target(Incoming& incoming,
@@ -229,8 +257,8 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_target(Incoming& inco
     }
     if (incoming.exchange.has_more_body() && !co_await incoming.exchange.read_body())
         co_return apiserver::StatusResult<void>();
-    CO_TRY_VOID(read_body(incoming, target));
-    if (!target.def->stored) co_return serve_review(incoming, target);
+    CO_TRY_VOID(co_await read_body(incoming, target.def->custom));
+    if (!target.def->stored) co_return co_await serve_review(incoming, std::move(target));
     if (target.subresource == "log" && get)
         co_return co_await serve_log(incoming, std::move(target));
     if (watch) co_return co_await serve_watch(incoming, std::move(target));
@@ -251,21 +279,41 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
     if (request.method != kube::Method::kGet) {
         requester.admit = access.admission(incoming.user(), target, request.method);
         requester.user = std::make_shared<const apiserver::User>(incoming.user());
+        requester.body_bytes = incoming.exchange.request().body.size();
     }
-    CO_TRY(const apiserver::Reply reply,
+    CO_TRY(apiserver::Reply reply,
            co_await handler.call(std::move(target), std::move(request), std::move(requester)));
+    incoming.works();
     incoming.record().response_object = reply.body;
     incoming.record().response_text = reply.object;
     net::HttpHeaders headers = headers_of(kJsonType);
     add_warnings(headers, reply.warnings);
-    const WallTime now = handler.clock().wall_now();
-    if (incoming.accepted.yaml)
+    const AnswerForm form{.form = incoming.accepted.form,
+                          .row_object = *row_object,
+                          .now = handler.clock().wall_now(),
+                          .yaml = incoming.accepted.yaml ? yaml.write : nullptr};
+    if (LongAnswer::suits(reply, form)) {
+        const int status = reply.status;
+        co_await respond_long(incoming, status, std::move(headers),
+                              std::make_shared<LongAnswer>(def, std::move(reply), form));
+    } else if (incoming.accepted.yaml) {
         incoming.respond(reply.status, std::move(headers),
-                         present_value(*def, reply, incoming.accepted.form, *row_object, now));
-    else
-        incoming.respond_json(reply.status, std::move(headers),
-                              present(*def, reply, incoming.accepted.form, *row_object, now));
+                         present_value(*def, reply, form.form, *row_object, form.now));
+    } else {
+        incoming.respond_text(reply.status, std::move(headers),
+                              present(*def, reply, form.form, *row_object, form.now));
+    }
     co_return apiserver::StatusResult<void>();
+}
+
+Task<void> HttpFront::Impl::respond_long(Incoming& incoming, int status, net::HttpHeaders headers,
+                                         std::shared_ptr<LongAnswer> answer) const {
+    while (co_await compute_beside(side_thread, kWorthSideThread,
+                                   [answer] { return answer->write_some(); })) {
+    }
+    incoming.works();
+    if (incoming.accepted.yaml) headers.set("Content-Type", kYamlType);
+    incoming.respond_text(status, std::move(headers), answer->take());
 }
 
 Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming,
@@ -286,11 +334,12 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
     while (std::optional<apiserver::WatchedEvent> event = co_await watcher->next_text()) {
         // Everything that waits is sent in one piece: most of the cost of a line is sending it.
         lines.clear();
+        incoming.works();
         for (; event; event = watcher->try_next()) {
             sent.Increment();
             if (incoming.accepted.form != Form::kObject) ++own_lines;
             presenter.append(lines, *event, handler.clock().wall_now());
-            if (lines.size() >= kWatchPiece) break;
+            if (lines.size() >= kWatchPiece || turn_is_long()) break;
         }
         if (!co_await incoming.exchange.write(lines)) co_return apiserver::StatusResult<void>();
     }

@@ -8,6 +8,7 @@
 #include "apiserver_http/audit.h"
 #include "apiserver_http/request_limits.h"
 #include "apiserver_http/yaml_text.h"
+#include "base/async/side_thread.h"
 #include "net/http/http_server.h"
 
 namespace prometheus {
@@ -20,6 +21,9 @@ struct FrontOptions {
     RequestLimits limits = {};
     AuditOptions audit = {};
     YamlText yaml = {};
+    /// For large bodies and answers, which would hold the loop; it outlives the front. Null: the
+    /// loop does everything.
+    SideThread* side_thread = nullptr;
     /// Further metrics for /metrics: those of the process and the sockets.
     std::vector<std::shared_ptr<prometheus::Collectable>> metrics = {};
 };

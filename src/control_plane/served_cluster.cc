@@ -8,6 +8,7 @@
 
 #include "apiserver_http/http_front.h"
 #include "apiserver_http/metric_family.h"
+#include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "control_plane/internal/credentials.h"
@@ -102,12 +103,13 @@ Result<TlsContexts> make_tls(const Clock& clock, const Credentials& credentials,
 struct ServedCluster::Parts {
     Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
           Credentials shown, TlsContexts contexts, std::unique_ptr<net::Listener> listening,
-          std::unique_ptr<LocalCluster> local)
+          std::unique_ptr<SideThread> beside, std::unique_ptr<LocalCluster> local)
         : options(std::move(wanted)),
           credentials(std::move(shown)),
           tls(std::move(contexts)),
           listener(std::move(listening)),
           access(access_of(options.listen, listener->address(), credentials)),
+          side_thread(std::move(beside)),
           cluster(std::move(local)),
           webhooks(executor, clock,
                    [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
@@ -129,7 +131,8 @@ struct ServedCluster::Parts {
     apiserver_http::FrontOptions front_options() const {
         return {.limits = options.limits,
                 .audit = {.sink = options.audit, .level = options.audit_level},
-                .yaml = yaml_bodies()};
+                .yaml = yaml_bodies(),
+                .side_thread = side_thread.get()};
     }
 
     /// As many connections as this process may have descriptors, less some for pods and the store.
@@ -149,6 +152,7 @@ struct ServedCluster::Parts {
     TlsContexts tls;
     std::unique_ptr<net::Listener> listener;
     const KubeAccess access;
+    const std::unique_ptr<SideThread> side_thread;
     std::unique_ptr<LocalCluster> cluster;
     WebhookClient webhooks;
     std::optional<apiserver_http::HttpFront> front;
@@ -178,15 +182,17 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
     node.logs_dir = home.path() / "logs";
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
                    .port = port_of(listener->address())};
+    auto side_thread = std::make_unique<SideThread>();
     TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store),
                                            {.manage_fields = true,
                                             .default_roles = true,
                                             .signing_key = credentials.account_key,
-                                            .root_ca_pem = credentials.ca.certificate},
+                                            .root_ca_pem = credentials.ca.certificate,
+                                            .side_thread = side_thread.get()},
                                            std::move(node)));
     return std::unique_ptr<ServedCluster>(new ServedCluster(std::make_unique<Parts>(
         std::move(executor), clock, std::move(options), std::move(credentials), std::move(tls),
-        std::move(listener), std::move(cluster))));
+        std::move(listener), std::move(side_thread), std::move(cluster))));
 }
 
 ServedCluster::ServedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

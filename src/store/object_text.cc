@@ -65,15 +65,19 @@ bool ObjectText::is_object() const {
 
 kube::ObjectPtr ObjectText::tree() const {
     if (kube::ObjectPtr held = tree_.lock()) return held;
+    kube::ObjectPtr made = own_tree();
+    tree_ = made;
+    return made;
+}
+
+kube::ObjectPtr ObjectText::own_tree() const {
     // In an arena first: a document's memory is one block, made when its size is known.
     Room room;
     json::monotonic_resource arena(room.data(), room.size());
     boost::system::error_code failed;
     const json::value parsed = json::parse(text(), failed, &arena, as_stored());
     CHECK(!failed && parsed.is_object(), "an object's text is checked before it is kept");
-    kube::ObjectPtr made = kube::Document(parsed).share();
-    tree_ = made;
-    return made;
+    return kube::Document(parsed).share();
 }
 
 }  // namespace muster::store

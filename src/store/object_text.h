@@ -34,6 +34,8 @@ class ObjectText {
     std::string_view text() const { return {bytes_.get(), size_}; }
     /// Never null. All callers share one tree while any of them holds it.
     kube::ObjectPtr tree() const;
+    /// A tree of the caller's own, which no one else shares. Any thread.
+    kube::ObjectPtr own_tree() const;
     /// Null when no caller holds the tree.
     kube::ObjectPtr tree_in_use() const { return tree_.lock(); }
 

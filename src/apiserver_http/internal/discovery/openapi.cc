@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "apiserver_http/internal/discovery/discovery.h"
@@ -39,6 +40,17 @@ json::object document_of_version(const std::vector<apiserver::DefPtr>& defs) {
             {"components", {{"schemas", components.take()}}}};
 }
 
+std::shared_ptr<const OpenApiDocument> made_of(const std::vector<apiserver::DefPtr>& defs) {
+    return finished(json::serialize(document_of_version(defs)));
+}
+
+json::object version_2_of(const std::map<std::string, std::vector<apiserver::DefPtr>>& served) {
+    std::vector<json::value> documents;
+    for (const auto& [api_version, defs] : served)
+        documents.emplace_back(document_of_version(defs));
+    return openapi_v2(documents);
+}
+
 /// "api/v1" for v1, "apis/apps/v1" for apps/v1.
 std::string path_of(const std::string& api_version) {
     return api_version.find('/') == std::string::npos ? "api/" + api_version
@@ -47,14 +59,36 @@ std::string path_of(const std::string& api_version) {
 
 }  // namespace
 
+Task<void> OpenApiDocuments::prepare(std::string path, SideThread* thread) {
+    constexpr std::string_view kVersion3 = "/openapi/v3";
+    if (!path.starts_with(kVersion3)) {
+        if (has_version_2()) co_return;
+        const std::uint64_t generation = registry_.generation();
+        Version2 made = co_await compute_beside(
+            thread, kWorthSideThread,
+            [served = registry_.served()] { return make_version_2(served); });
+        version_2_ = std::move(made);
+        version_2_generation_ = generation;
+        co_return;
+    }
+    const std::string wanted = path.substr(std::min(path.size(), kVersion3.size() + 1));
+    const std::map<std::string, Defs> served = registry_.served();
+    for (const auto& [api_version, defs] : served) {
+        if (has(api_version, defs) || (!wanted.empty() && path_of(api_version) != wanted)) continue;
+        auto document =
+            co_await compute_beside(thread, kWorthSideThread, [of = defs] { return made_of(of); });
+        made_[api_version] = {defs, std::move(document)};
+    }
+}
+
 std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
     if (index_ != nullptr && index_generation_ == registry_.generation()) return index_;
-    index_ = finished(json::serialize(value_of_index()));
+    index_ = finished(json::serialize(index_value()));
     index_generation_ = registry_.generation();
     return index_;
 }
 
-json::object OpenApiDocuments::value_of_index() {
+json::object OpenApiDocuments::index_value() {
     json::object paths;
     std::map<std::string, Made, std::less<>> kept;
     for (auto& [api_version, defs] : registry_.served()) {
@@ -68,35 +102,40 @@ json::object OpenApiDocuments::value_of_index() {
     return {{"paths", std::move(paths)}};
 }
 
-json::object OpenApiDocuments::value_of_version_2() const {
-    std::vector<json::value> documents;
-    for (const auto& [api_version, defs] : registry_.served())
-        documents.emplace_back(document_of_version(defs));
-    return openapi_v2(documents);
+OpenApiDocuments::MakeValue OpenApiDocuments::value_of_index() {
+    return [value = index_value()] { return value; };
 }
 
-json::object OpenApiDocuments::value_of(std::string_view path) const {
-    for (const auto& [api_version, defs] : registry_.served())
-        if (path_of(api_version) == path) return document_of_version(defs);
-    return {};
+OpenApiDocuments::MakeValue OpenApiDocuments::value_of_version_2() const {
+    return [served = registry_.served()] { return version_2_of(served); };
 }
 
-void OpenApiDocuments::make_version_2() {
-    if (version_2_ != nullptr && version_2_generation_ == registry_.generation()) return;
-    const json::object document = value_of_version_2();
-    version_2_ = finished(json::serialize(document));
-    version_2_protobuf_ = finished(openapi_v2_protobuf(document));
-    version_2_generation_ = registry_.generation();
+OpenApiDocuments::MakeValue OpenApiDocuments::value_of(std::string_view path) const {
+    for (auto& [api_version, defs] : registry_.served())
+        if (path_of(api_version) == path) return [of = defs] { return document_of_version(of); };
+    return [] { return json::object(); };
 }
 
-std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2() {
-    make_version_2();
+OpenApiDocuments::Version2 OpenApiDocuments::make_version_2(
+    const std::map<std::string, Defs>& served) {
+    const json::object document = version_2_of(served);
+    return {finished(json::serialize(document)), finished(openapi_v2_protobuf(document))};
+}
+
+const OpenApiDocuments::Version2& OpenApiDocuments::both_of_version_2() {
+    if (!has_version_2()) {
+        version_2_ = make_version_2(registry_.served());
+        version_2_generation_ = registry_.generation();
+    }
     return version_2_;
 }
 
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2() {
+    return both_of_version_2().json;
+}
+
 std::shared_ptr<const OpenApiDocument> OpenApiDocuments::version_2_protobuf() {
-    make_version_2();
-    return version_2_protobuf_;
+    return both_of_version_2().protobuf;
 }
 
 std::shared_ptr<const OpenApiDocument> OpenApiDocuments::find(std::string_view path) {
@@ -106,13 +145,18 @@ std::shared_ptr<const OpenApiDocument> OpenApiDocuments::find(std::string_view p
     return nullptr;
 }
 
-std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(
-    const std::string& api_version, std::vector<apiserver::DefPtr> defs) {
-    Made& made = made_[api_version];
-    if (made.document != nullptr && made.of == defs) return made.document;
-    made = {std::move(defs), nullptr};
-    made.document = finished(json::serialize(document_of_version(made.of)));
-    return made.document;
+bool OpenApiDocuments::has(const std::string& api_version, const Defs& defs) const {
+    const auto found = made_.find(api_version);
+    return found != made_.end() && found->second.document != nullptr && found->second.of == defs;
+}
+
+std::shared_ptr<const OpenApiDocument> OpenApiDocuments::document_of(const std::string& api_version,
+                                                                     Defs defs) {
+    if (!has(api_version, defs)) {
+        auto document = made_of(defs);
+        made_[api_version] = {std::move(defs), std::move(document)};
+    }
+    return made_[api_version].document;
 }
 
 }  // namespace muster::apiserver_http

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "apiserver/resources/registry.h"
+#include "base/async/side_thread.h"
 
 namespace muster::apiserver_http {
 
@@ -24,6 +26,11 @@ class OpenApiDocuments {
   public:
     explicit OpenApiDocuments(const apiserver::Registry& registry) : registry_(registry) {}
 
+    /// Makes what a request for this path (/openapi/...) needs and what is not there yet, on the
+    /// thread if it is not null. Afterwards the functions below cost little; without it they make
+    /// it themselves.
+    Task<void> prepare(std::string path, SideThread* thread);
+
     /// /openapi/v3: the index of documents; their URLs contain their hashes.
     std::shared_ptr<const OpenApiDocument> index();
     /// /openapi/v2: all of them as one.
@@ -32,30 +39,40 @@ class OpenApiDocuments {
     /// /openapi/v3/PATH; `path` is "api/v1" or "apis/GROUP/VERSION". Null if it is not served.
     std::shared_ptr<const OpenApiDocument> find(std::string_view path);
 
-    // The values from which the texts are made, for other forms. Made again each time, since they
-    // are rarely requested.
-    json::object value_of_index();
-    json::object value_of_version_2() const;
-    /// Empty if it is not served.
-    json::object value_of(std::string_view path) const;
+    // Functions that make the values of the texts, for other forms: pure, for any thread. The values
+    // are made again each time, since they are rarely requested.
+    using MakeValue = std::function<json::object()>;
+    MakeValue value_of_index();
+    MakeValue value_of_version_2() const;
+    /// Its value is empty if the path is not served.
+    MakeValue value_of(std::string_view path) const;
 
   private:
+    using Defs = std::vector<apiserver::DefPtr>;
     struct Made {
-        std::vector<apiserver::DefPtr> of;
+        Defs of;
         std::shared_ptr<const OpenApiDocument> document;
     };
+    struct Version2 {
+        std::shared_ptr<const OpenApiDocument> json;
+        std::shared_ptr<const OpenApiDocument> protobuf;
+    };
 
-    void make_version_2();
-    std::shared_ptr<const OpenApiDocument> document_of(const std::string& api_version,
-                                                       std::vector<apiserver::DefPtr> defs);
+    static Version2 make_version_2(const std::map<std::string, Defs>& served);
+    bool has_version_2() const {
+        return version_2_.json != nullptr && version_2_generation_ == registry_.generation();
+    }
+    const Version2& both_of_version_2();
+    bool has(const std::string& api_version, const Defs& defs) const;
+    json::object index_value();
+    std::shared_ptr<const OpenApiDocument> document_of(const std::string& api_version, Defs defs);
 
     const apiserver::Registry& registry_;
     std::map<std::string, Made, std::less<>> made_;  // by apiVersion
     std::uint64_t index_generation_ = 0;
     std::shared_ptr<const OpenApiDocument> index_;  // null: not made for that generation
     std::uint64_t version_2_generation_ = 0;
-    std::shared_ptr<const OpenApiDocument> version_2_;  // null as above
-    std::shared_ptr<const OpenApiDocument> version_2_protobuf_;
+    Version2 version_2_;  // null as above
 };
 
 }  // namespace muster::apiserver_http

@@ -44,6 +44,11 @@ json::object list_metadata(const ListMeta& meta) {
     return metadata;
 }
 
+const Printer& printer_of(const apiserver::ResourceDef& def) {
+    const Printer* printer = def.custom ? nullptr : builtin_printer(def.type.qualified());
+    return printer == nullptr ? kPlain : *printer;
+}
+
 }  // namespace
 
 const Printer* builtin_printer(std::string_view resource) {
@@ -58,28 +63,10 @@ const Printer* builtin_printer(std::string_view resource) {
 json::object make_table(const apiserver::ResourceDef& def,
                         std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
                         const TableOptions& options, WallTime now) {
-    const Printer* printer = def.custom ? nullptr : builtin_printer(def.type.qualified());
-    if (printer == nullptr) printer = &kPlain;
     json::array rows;
     rows.reserve(items.size());
-    for (const store::ObjectTextPtr& item : items) {
-        const kube::ObjectPtr tree = item->tree();
-        const json::object& object = tree->get_object();
-        json::object row;
-        row["cells"] = def.custom ? custom_cells(def, *tree, now) : printer->cells(object, now);
-        switch (options.row_object) {
-            case TableOptions::RowObject::kNone:
-                row["object"] = nullptr;
-                break;
-            case TableOptions::RowObject::kMetadata:
-                row["object"] = partial_metadata(object);
-                break;
-            case TableOptions::RowObject::kFull:
-                row["object"] = object;
-                break;
-        }
-        rows.push_back(std::move(row));
-    }
+    for (const store::ObjectTextPtr& item : items)
+        rows.push_back(make_table_row(def, *item->tree(), options.row_object, now));
     json::object table{{"kind", "Table"},
                        {"apiVersion", kMetaVersion},
                        {"metadata", list_metadata(meta)},
@@ -87,8 +74,27 @@ json::object make_table(const apiserver::ResourceDef& def,
                        {"rows", std::move(rows)}};
     if (options.with_columns)
         table["columnDefinitions"] =
-            def.custom ? custom_column_definitions(def) : definitions(printer->columns);
+            def.custom ? custom_column_definitions(def) : definitions(printer_of(def).columns);
     return table;
+}
+
+json::object make_table_row(const apiserver::ResourceDef& def, const json::value& object,
+                            TableOptions::RowObject row_object, WallTime now) {
+    const json::object& fields = object.get_object();
+    json::object row;
+    row["cells"] = def.custom ? custom_cells(def, object, now) : printer_of(def).cells(fields, now);
+    switch (row_object) {
+        case TableOptions::RowObject::kNone:
+            row["object"] = nullptr;
+            break;
+        case TableOptions::RowObject::kMetadata:
+            row["object"] = partial_metadata(fields);
+            break;
+        case TableOptions::RowObject::kFull:
+            row["object"] = fields;
+            break;
+    }
+    return row;
 }
 
 json::object partial_metadata(const json::object& object) {

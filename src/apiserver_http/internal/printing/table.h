@@ -35,6 +35,10 @@ json::object make_table(const apiserver::ResourceDef& def,
                         std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
                         const TableOptions& options, WallTime now);
 
+/// One row of it.
+json::object make_table_row(const apiserver::ResourceDef& def, const json::value& object,
+                            TableOptions::RowObject row_object, WallTime now);
+
 /// kind: PartialObjectMetadata.
 json::object partial_metadata(const json::object& object);
 /// kind: PartialObjectMetadataList.

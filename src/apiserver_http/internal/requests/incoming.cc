@@ -1,9 +1,12 @@
 #include "apiserver_http/internal/requests/incoming.h"
 
 #include "apiserver_http/internal/wire/answer_headers.h"
+#include "base/time/loop_watch.h"
 #include "store/json_text.h"
 
 namespace muster::apiserver_http {
+
+void Incoming::works() const { works_for(exchange.request().method, exchange.request().path()); }
 
 void Incoming::respond(int status, net::HttpHeaders headers, const json::value& value) {
     std::string text;
@@ -16,7 +19,7 @@ void Incoming::respond(int status, net::HttpHeaders headers, const json::value& 
     exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(text));
 }
 
-void Incoming::respond_json(int status, net::HttpHeaders headers, std::string text) {
+void Incoming::respond_text(int status, net::HttpHeaders headers, std::string text) {
     exchange.respond(static_cast<unsigned>(status), std::move(headers), std::move(text));
 }
 

@@ -29,10 +29,13 @@ struct Incoming {
         return exchange.request().headers.find(name).value_or(std::string_view());
     }
 
+    /// Says that the loop works for this request; to be called after each wait.
+    void works() const;
+
     /// In YAML, if that was requested.
     void respond(int status, net::HttpHeaders headers, const json::value& value);
-    /// For a client that requested JSON.
-    void respond_json(int status, net::HttpHeaders headers, std::string text);
+    /// In the form that was requested.
+    void respond_text(int status, net::HttpHeaders headers, std::string text);
     void refuse(const apiserver::StatusError& error);
     void respond_not_acceptable();
     /// Answers that too many requests are being served.

@@ -19,50 +19,61 @@ void PathEndpoints::respond_health(Incoming& incoming) const {
     incoming.exchange.respond(fails ? 500 : 200, headers_of(kTextType), std::move(text));
 }
 
-void PathEndpoints::respond_document(Incoming& incoming, const Document& document) {
+Task<void> PathEndpoints::respond_document(Incoming& incoming, Document document) const {
     net::HttpHeaders headers;
     headers.add("Content-Type", document.content_type);
     headers.add("Vary", "Accept");
     headers.add("Cache-Control", document.forever ? "public, immutable" : "no-cache, private");
     if (!document.etag.empty()) headers.add("ETag", document.etag);
     const bool known = !document.etag.empty() && incoming.header("If-None-Match") == document.etag;
-    if (known)
+    if (known) {
         incoming.exchange.respond(304, std::move(headers), std::string());
-    else if (incoming.accepted.yaml)
-        incoming.respond(200, std::move(headers), document.value());
-    else
+        co_return;
+    }
+    if (!incoming.accepted.yaml) {
         incoming.exchange.respond(200, std::move(headers), document.text);
+        co_return;
+    }
+    std::string text = co_await compute_beside(
+        side_thread_, document.text->size(),
+        [write = incoming.yaml.write, value = document.value] { return write(value()); });
+    incoming.works();
+    headers.set("Content-Type", kYamlType);
+    incoming.respond_text(200, std::move(headers), std::move(text));
 }
 
-apiserver::StatusResult<void> PathEndpoints::serve(Incoming& incoming,
-                                                   apiserver::StatusError unknown) {
+Task<apiserver::StatusResult<void>> PathEndpoints::serve(Incoming& incoming,
+                                                         apiserver::StatusError unknown) {
+    const apiserver::StatusResult<void> served;
     const std::string& path = incoming.request.path;
     const bool get = incoming.request.method == kube::Method::kGet;
-    TRY_VOID(access_.authorize(incoming.record()));
+    CO_TRY_VOID(access_.authorize(incoming.record()));
     if (path == "/healthz" || path == "/livez" || path == "/readyz") {
         respond_health(incoming);
-        return {};
+        co_return served;
     }
     if (path == "/metrics") {
-        if (!get) return apiserver::method_not_allowed();
+        if (!get) co_return apiserver::method_not_allowed();
         incoming.exchange.respond(200, headers_of("text/plain; version=0.0.4; charset=utf-8"),
                                   accounts_.metrics().text(metrics_));
-        return {};
+        co_return served;
     }
     if (const auto text = issuer_document(handler_.signing_key(), path)) {
-        if (!get) return apiserver::method_not_allowed();
+        if (!get) co_return apiserver::method_not_allowed();
         net::HttpHeaders headers;
         headers.add("Content-Type", text->content_type);
         headers.add("Cache-Control", "public, max-age=3600");
         incoming.exchange.respond(200, std::move(headers), text->text);
-        return {};
+        co_return served;
     }
-    const std::optional<Document> document =
+    co_await documents_.prepare(path, side_thread_);
+    incoming.works();
+    std::optional<Document> document =
         documents_.find(path, incoming.accepted.form, incoming.request.query_value("hash"));
-    if (!document) return unknown;
-    if (!get) return apiserver::method_not_allowed();
-    respond_document(incoming, *document);
-    return {};
+    if (!document) co_return unknown;
+    if (!get) co_return apiserver::method_not_allowed();
+    co_await respond_document(incoming, *std::move(document));
+    co_return served;
 }
 
 }  // namespace muster::apiserver_http

@@ -28,6 +28,11 @@ std::optional<Document> aggregated_document(json::object value) {
 
 }  // namespace
 
+Task<void> Documents::prepare(std::string path, SideThread* thread) {
+    if (path == kOpenApiV2Path || path.starts_with("/openapi/v3"))
+        co_await openapi_.prepare(std::move(path), thread);
+}
+
 std::optional<Document> Documents::find(std::string_view path, Form form, std::string_view hash) {
     const bool aggregated = form == Form::kDiscovery;
     if (path.empty()) return document(root_paths(registry_));
@@ -56,7 +61,7 @@ Document Documents::openapi_v2(bool protobuf) {
     const std::shared_ptr<const OpenApiDocument> made =
         protobuf ? openapi_.version_2_protobuf() : openapi_.version_2();
     return {.text = std::shared_ptr<const std::string>(made, &made->text),
-            .value = [this] { return json::value(openapi_.value_of_version_2()); },
+            .value = openapi_.value_of_version_2(),
             .content_type = std::string(protobuf ? kOpenApiV2Protobuf : "application/json"),
             .etag = fmt::format("\"{}\"", made->hash)};
 }
@@ -69,15 +74,11 @@ std::optional<Document> Documents::openapi(std::string_view path, std::string_vi
     else if (path[kIndex.size()] == '/')
         made = openapi_.find(path.substr(kIndex.size() + 1));
     if (made == nullptr) return std::nullopt;
-    return Document{
-        .text = std::shared_ptr<const std::string>(made, &made->text),
-        .value =
-            [this, path = std::string(path.substr(std::min(path.size(), kIndex.size() + 1)))] {
-                return json::value(path.empty() ? openapi_.value_of_index()
-                                                : openapi_.value_of(path));
-            },
-        .etag = fmt::format("\"{}\"", made->hash),
-        .forever = !hash.empty() && hash == made->hash};
+    return Document{.text = std::shared_ptr<const std::string>(made, &made->text),
+                    .value = path == kIndex ? openapi_.value_of_index()
+                                            : openapi_.value_of(path.substr(kIndex.size() + 1)),
+                    .etag = fmt::format("\"{}\"", made->hash),
+                    .forever = !hash.empty() && hash == made->hash};
 }
 
 }  // namespace muster::apiserver_http

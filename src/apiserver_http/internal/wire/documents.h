@@ -14,7 +14,8 @@ namespace muster::apiserver_http {
 
 inline constexpr std::string_view kOpenApiV2Path = "/openapi/v2";
 
-/// An answer that is not an object. `value` makes the value that is written as YAML.
+/// An answer that is not an object. `value` makes the value that is written as YAML: pure, for any
+/// thread.
 struct Document {
     std::shared_ptr<const std::string> text;
     std::function<json::value()> value;
@@ -31,6 +32,8 @@ class Documents {
     explicit Documents(const apiserver::Registry& registry)
         : registry_(registry), openapi_(registry) {}
 
+    /// Makes beside the loop what find() would have to make for this path; null: on the loop.
+    Task<void> prepare(std::string path, SideThread* thread);
     /// Nullopt if the path is none of these. `form`: the form of /api, /apis and /openapi/v2 that
     /// the client asks for. `hash`: the query parameter.
     std::optional<Document> find(std::string_view path, Form form, std::string_view hash);

@@ -6,8 +6,6 @@
 
 namespace muster::apiserver_http {
 
-namespace {
-
 ListMeta list_meta(const json::object& envelope) {
     ListMeta meta;
     const json::object* metadata = object_at(envelope, "metadata");
@@ -18,6 +16,8 @@ ListMeta list_meta(const json::object& envelope) {
         meta.remaining = remaining->to_number<std::size_t>();
     return meta;
 }
+
+namespace {
 
 std::string list_text(const json::value& envelope, std::span<const store::ObjectTextPtr> items) {
     std::string text;

@@ -10,6 +10,9 @@
 
 namespace muster::apiserver_http {
 
+/// The metadata of a list around its items.
+ListMeta list_meta(const json::object& envelope);
+
 /// The body of an answer about objects of `def`, as text in the requested form. Other objects (a
 /// Status, a Scale) keep their own form.
 std::string present(const apiserver::ResourceDef& def, const apiserver::Reply& reply, Form form,
