@@ -10,6 +10,7 @@ verb_drill() {
     seeds) drill_seeds ;;
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
+    attacks) shift; drill_attacks "$@" ;;
     versions) shift; drill_versions "$@" ;;
     store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
@@ -29,6 +30,8 @@ verb_drill() {
         say "                       kill -9 of muster up under load (500): what it acknowledged is kept"
         say "soak [--minutes N] [--seed N]"
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
+        say "attacks [--minutes N] [--seed N] [--only WORDS]"
+        say "                       the attacks of ./dev test security at random (10 minutes), beside a client that behaves"
         say "versions [MINOR...] [-- PYTEST OPTION...]"
         say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
         say "store-versions [MINOR...] [--keep] [-- PYTEST OPTION...]"
@@ -88,6 +91,12 @@ drill_crash() {
     prepare_build
     build_target release muster
     python3 "$root/scripts/crash_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_attacks() {
+    prepare_build
+    build_target release muster
+    python3 "$root/scripts/attack_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 drill_elastic() {

@@ -362,6 +362,7 @@ suite_e2e() {
 suite_security() {
     suite_build security release muster || return 0
     run_pytest security tests/security "$@"
+    grep -h '^the longest hold of the loop: ' "$logs/run-security.log" || true
 }
 
 # ---- elastic: muster-run with real PyTorch ----

@@ -13,6 +13,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import sys
 import tempfile
 import urllib.parse
 
@@ -21,7 +22,18 @@ import pytest
 from test_streams import run_pod
 from test_up import Up, needs_kubectl, up  # noqa: F401 (a fixture)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "security"))
+
+import holds  # noqa: E402
+
 MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+@pytest.fixture(autouse=True)
+def short_holds(up):  # noqa: F811
+    """No test may make the daemon hold its event loop for too long."""
+    yield
+    holds.note(holds.of(up.state))
 
 
 def endpoint(up):  # noqa: F811

@@ -12,3 +12,4 @@ def test_nothing_grows_under_random_calls():
                           capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " rounds of HTTP" in done.stdout and "nothing grows" in done.stdout
+    assert "the longest hold of the loop: " in done.stdout

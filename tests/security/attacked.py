@@ -1,5 +1,6 @@
 """A real daemon and those who attack it, for the tests of this folder."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -7,7 +8,10 @@ import ssl
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+
+import holds
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / "release" / "src" / "cli" / "muster"))
@@ -37,7 +41,11 @@ class Daemon:
         return self.muster("up", "--state", self.state, *listen, "--detach", *args, check=check)
 
     def down(self, *args, check=True):
-        return self.muster("down", "--state", self.state, *args, check=check)
+        """Fails if it held its event loop for too long."""
+        hold = holds.of(self.state)
+        done = self.muster("down", "--state", self.state, *args, check=check)
+        holds.note(hold)
+        return done
 
     def lock(self):
         return json.loads((self.state / "lock").read_text())
@@ -57,6 +65,31 @@ class Daemon:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as refused:
             return refused.code, json.loads(refused.read())
+
+    def read(self, path, accept):
+        """The text of the answer, whatever its status."""
+        request = urllib.request.Request(self.lock()["address"] + path)
+        request.add_header("Authorization", "Bearer " + self.admin())
+        request.add_header("Accept", accept)
+        trusted = ssl.create_default_context(cafile=self.state / "ca.crt")
+        try:
+            with urllib.request.urlopen(request, context=trusted, timeout=60) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.read().decode()
+
+    def create_all(self, path, bodies):
+        """Over one connection."""
+        address = urllib.parse.urlparse(self.lock()["address"])
+        trusted = ssl.create_default_context(cafile=self.state / "ca.crt")
+        connection = http.client.HTTPSConnection(address.hostname, address.port, context=trusted, timeout=30)
+        fields = {"Authorization": "Bearer " + self.admin(), "Content-Type": "application/json"}
+        for body in bodies:
+            connection.request("POST", path, json.dumps(body), fields)
+            answer = connection.getresponse()
+            text = answer.read()
+            assert answer.status == 201, text
+        connection.close()
 
     def must(self, method, path, body=None, **more):
         status, answer = self.ask(method, path, body, **more)
@@ -83,6 +116,12 @@ class Daemon:
             if condition(found):
                 return found
             assert time.monotonic() < deadline, json.dumps(found.get("status"))[:4000]
+            time.sleep(0.02)
+
+    def wait_until_gone(self, path, limit=40):
+        deadline = time.monotonic() + limit
+        while self.ask("GET", path)[0] != 404:
+            assert time.monotonic() < deadline, path
             time.sleep(0.02)
 
 

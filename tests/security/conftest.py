@@ -4,6 +4,7 @@ Each is bounded in time and memory. MUSTER_BIN names another binary."""
 
 import pytest
 
+import holds
 from daemon import Target
 
 
@@ -12,3 +13,7 @@ def up(tmp_path):
     made = Target(tmp_path)
     yield made
     made.down()
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(holds.summary())

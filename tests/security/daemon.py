@@ -9,6 +9,8 @@ import ssl
 import subprocess
 import urllib.parse
 
+import holds
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The release build of this checkout, or another.
 BINARY = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / "release" / "src" / "cli" / "muster"))
@@ -34,7 +36,11 @@ class Target:
         return self.muster("up", "--state", str(self.state), "--listen", listen, "--detach", *args)
 
     def down(self):
-        return self.muster("down", "--state", str(self.state), "--kill", check=False)
+        """Fails if it held its event loop for too long."""
+        hold = holds.of(self.state)
+        done = self.muster("down", "--state", str(self.state), "--kill", check=False)
+        holds.note(hold)
+        return done
 
     def address(self):
         return json.loads((self.state / "lock").read_text())["address"]
