@@ -127,11 +127,8 @@ Result<SslContext> make_shared_key_context(const SSL_METHOD* method) {
     if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_ciphersuites(context.get(), kSuite) != 1)
         return openssl_error(Code::kInternal, "making a TLS context");
-    // Keys are always fresh: SSL_OP_ALLOW_NO_DHE_KEX is not set. No tickets: nothing is resumed.
-    SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
-    SSL_CTX_set_num_tickets(context.get(), 0);
-    SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+    // Keys are always fresh: SSL_OP_ALLOW_NO_DHE_KEX is not set.
+    begin_each_session_anew(context.get());
     return context;
 }
 

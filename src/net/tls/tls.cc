@@ -18,17 +18,14 @@ namespace {
 
 constexpr std::array<unsigned char, 9> kHttp11 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-/// The common part of both sides. No session is resumed: a resumed one would skip the check of the
-/// certificate, and tickets are records that no one asked for.
+/// The common part of both sides.
 Result<SslContext> make_context(const SSL_METHOD* method) {
     SslContext context(SSL_CTX_new(method));
     if (!context) return openssl_error(Code::kInternal, "making a TLS context");
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                                           SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    SSL_CTX_set_num_tickets(context.get(), 0);
-    SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+                                           SSL_OP_CIPHER_SERVER_PREFERENCE);
+    begin_each_session_anew(context.get());
     return context;
 }
 

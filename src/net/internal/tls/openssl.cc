@@ -40,6 +40,13 @@ Error openssl_error(Code code, std::string_view what) {
     return Error(code, fmt::format("{}: {}", what, reasons));
 }
 
+void begin_each_session_anew(SSL_CTX* context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
 Bio read_only_bio(std::string_view pem) {
     if (pem.size() > INT_MAX) return nullptr;
     return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));

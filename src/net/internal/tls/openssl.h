@@ -35,6 +35,11 @@ using AlternativeNames = std::unique_ptr<GENERAL_NAMES, OpensslFree<GENERAL_NAME
 /// "what: reason; reason" from this thread's OpenSSL error queue, which is empty afterwards.
 Error openssl_error(Code code, std::string_view what);
 
+/// Connections of this context neither resume a session nor give a ticket for one: a resumed one
+/// would skip the check of the certificate, and tickets are records that no one asked for. Idle ones
+/// keep no buffers.
+void begin_each_session_anew(SSL_CTX* context);
+
 /// A BIO that reads `pem` without copying it.
 Bio read_only_bio(std::string_view pem);
 Result<Certificate> parse_certificate(std::string_view pem);
