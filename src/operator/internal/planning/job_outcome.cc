@@ -30,9 +30,15 @@ jobs::ReplicaStatus replica_status(const JobRecord& job, const ReplicaTypeState&
     return status;
 }
 
+/// Counts no pod as active that goes because of the end: a finished job is never written again,
+/// whoever looks at it.
 JobOutcome end(Draft& draft) {
     draft.status.completion_time = kube::format_time(whole_second_from(draft.now));
-    for (auto& [type, counts] : draft.status.replica_statuses) counts.completed_indexes.clear();
+    const bool stops = stops_what_runs(*draft.job.facts, draft.status, draft.job.name);
+    for (auto& [type, counts] : draft.status.replica_statuses) {
+        counts.completed_indexes.clear();
+        if (stops) counts.active.reset();
+    }
     return JobOutcome::kFinished;
 }
 

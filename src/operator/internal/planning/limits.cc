@@ -101,4 +101,9 @@ bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name) {
     });
 }
 
+bool stops_what_runs(const JobFacts& facts, const jobs::JobStatus& status,
+                     std::string_view job_name) {
+    return facts.clean != CleanPolicy::kNone || ended_by_limit(status, job_name);
+}
+
 }  // namespace muster::operators

@@ -65,4 +65,9 @@ std::string deadline_message(std::string_view job_name);
 /// condition of a failed job does not change.
 bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name);
 
+/// Whether the pods that still run go after the end of which this status tells: cleanPodPolicy says
+/// so, or a limit ended the job.
+bool stops_what_runs(const JobFacts& facts, const jobs::JobStatus& status,
+                     std::string_view job_name);
+
 }  // namespace muster::operators

@@ -117,10 +117,8 @@ class Planner {
     }
 
     void clean_up() {
-        const bool stop_all_that_runs =
-            facts_.clean == CleanPolicy::kRunning || ended_by_limit(before_, job_.name);
         if (facts_.clean == CleanPolicy::kAll) return erase_all();
-        if (!stop_all_that_runs) return;
+        if (!stops_what_runs(facts_, before_, job_.name)) return;
         dependents_.for_each_held([&](SlotId, const Slot& slot) {
             const bool ended = slot.pod && slot.pod->ended();
             if (slot.pod && !ended) erase(*slot.pod);

@@ -102,6 +102,54 @@ INSTANTIATE_TEST_SUITE_P(Upstream, TestDeletePodsAndServices,
                                                      "demo-worker-1", "demo-worker-2"}}),
                          [](const auto& info) { return info.param.name; });
 
+struct LastCountRow {
+    std::string name;
+    JobSketch job;
+    PodSketch second;  ///< of the workers; the others run
+    WallTime now = kNow;
+    std::optional<std::int32_t> active;  ///< of the workers, when the job has failed
+};
+class LastCountOfAFailedJob : public ::testing::TestWithParam<LastCountRow> {};
+
+// mpi-operator's last status counts no workers either (updateMPIJobStatus()); that of
+// training-operator still counts pods that it deletes next.
+TEST_P(LastCountOfAFailedJob, HasNoPodThatGoesNext) {
+    const LastCountRow& row = GetParam();
+    const jobs::Job job = make_job(row.job);
+    const jobs::JobStatus running = status_after(job, make_dependents(kAllRunning));
+    Dependents dependents = make_dependents({{.type = "Master"}, {.index = 0}, row.second});
+    const Plan end = plan(job, running, dependents, row.now);
+    ASSERT_TRUE(end.status && end.status->is("Failed"));
+    EXPECT_EQ(end.status->replica_statuses.at("Worker").active, row.active);
+    EXPECT_EQ(end.status->replica_statuses.at("Master").active,
+              row.active ? std::optional(1) : std::nullopt);
+    const Plan next = plan(job, *end.status, dependents, row.now);
+    EXPECT_EQ(next.delete_pods.empty(), row.active.has_value());
+    EXPECT_FALSE(next.status);
+    EXPECT_FALSE(plan(job, *end.status, {}, row.now).status) << "nor when the pods are gone";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Policies, LastCountOfAFailedJob,
+    ::testing::Values(LastCountRow{.name = "PodsThatGo",
+                                   .job = {.policy = "Never", .clean = "Running"},
+                                   .second = {.index = 1, .phase = PodPhase::kFailed},
+                                   .active = std::nullopt},
+                      LastCountRow{.name = "AllPodsGo",
+                                   .job = {.policy = "Never", .clean = "All"},
+                                   .second = {.index = 1, .phase = PodPhase::kFailed},
+                                   .active = std::nullopt},
+                      LastCountRow{.name = "PodsThatStay",
+                                   .job = {.policy = "Never"},
+                                   .second = {.index = 1, .phase = PodPhase::kFailed},
+                                   .active = 1},
+                      LastCountRow{.name = "ALimitStopsThem",
+                                   .job = {.deadline_seconds = 10},
+                                   .second = {.index = 1},
+                                   .now = kNow + 10s,
+                                   .active = std::nullopt}),
+    [](const auto& info) { return info.param.name; });
+
 TEST(Planner, AnUnknownCleanPodPolicyMeansAll) {
     jobs::Job job = make_job({});
     Dependents ended = make_dependents({{.type = "Master", .phase = PodPhase::kSucceeded}});
