@@ -15,6 +15,15 @@ using job_protocol::World;
 /// Per attempt; more evidence adds nothing new.
 constexpr std::size_t kMostEvidence = 64;
 
+long long seconds(Duration time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
+/// The end of a limit that may not have begun, or may be none.
+Instant end_of_limit(std::optional<Instant> since, Duration limit) {
+    return since && limit != Duration::max() ? *since + limit : Instant::max();
+}
+
 std::pair<job_protocol::Generation, int> attempt(const World& world) {
     return {world.generation, world.restarts};
 }
@@ -54,6 +63,7 @@ void WorkerState::started(Result<void> outcome, WallTime wall) {
     if (phase_ != Phase::kStarting) return;
     phase_ = Phase::kRunning;
     if (outcome) return;
+    ended_ = options_.local_size;
     evidence_.push_back({.kind = FailureKind::kNotStarted,
                          .generation = holds_->generation,
                          .restarts = holds_->restarts,
@@ -69,7 +79,7 @@ void WorkerState::stopped(Instant now) {
         evidence_.clear();
         holds_.reset();
     }
-    ended_well_ = 0;
+    ended_ = ended_well_ = 0;
     look_at_waiting(now);
 }
 
@@ -77,6 +87,7 @@ void WorkerState::ended(const workers::WorkerEnd& end) {
     if (!holds_ || end.generation != holds_->generation || phase_ == Phase::kStopping) return;
     // Counts the steps that it made just before it died and that were not read yet.
     stepped(end.steps);
+    ++ended_;
     if (end.exit_code == 0) {
         ++ended_well_;
         return;
@@ -110,7 +121,7 @@ void WorkerState::leave(std::string why) {
 }
 
 void WorkerState::refused(std::string why) {
-    if (leaving_.empty()) refused_ = true;
+    if (leaving_.empty()) gives_up_ = true;
     leave(std::move(why));
 }
 
@@ -194,7 +205,7 @@ StartWorkers WorkerState::start(const World& world) {
     if (!again_) evidence_.clear();
     holds_ = world;
     again_.reset();
-    ended_well_ = 0;
+    ended_ = ended_well_ = 0;
     phase_ = Phase::kStarting;
     return {.world = *holds_};
 }
@@ -212,7 +223,8 @@ WorkerAction WorkerState::next(Instant now, WallTime wall) {
     if (moves) return {};
     if (phase_ == Phase::kRunning) {
         if (auto stop = stop_running(wall)) return *std::move(stop);
-        return {};
+        if (now < give_up_at()) return {};
+        return give_up_master();
     }
     if (const auto end = end_of(now)) return *end;
     if (again_ && !is_wanted()) {
@@ -228,6 +240,34 @@ WorkerAction WorkerState::next(Instant now, WallTime wall) {
     return start(*world);
 }
 
+/// For people, with what the master would have added.
+FailureReport WorkerState::on_this_node(FailureReport evidence) const {
+    evidence.slot = holds_->own().slot;
+    evidence.node = holds_->own().address;
+    return evidence;
+}
+
+/// No worker runs, and nobody has said what follows. What they have left behind has its time to end.
+StopWorkers WorkerState::give_up_master() {
+    const bool well = ended_well_ >= options_.local_size;
+    const auto failed = std::ranges::find_if(
+        evidence_, [&](const FailureReport& seen) { return seen.restarts == holds_->restarts; });
+    std::string more = "Only the master decides what follows";
+    if (well)
+        more =
+            "Only the master knows whether the others have finished too or need this node again, "
+            "so this is no success";
+    else if (failed != evidence_.end())
+        more = "First, " + describe(on_this_node(*failed));
+    refused(fmt::format(
+        "the workers of this node have ended{}, and the job's master could not be reached for {} s "
+        "(join_timeout of --rdzv-conf): {}. {}",
+        well ? " with 0" : "", seconds(options_.join_timeout), trouble_, more));
+    phase_ = Phase::kStopping;
+    give_up_world();
+    return {.grace = options_.healthy_grace, .why = "the job's master does not come back"};
+}
+
 /// Only when nothing runs.
 std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
     if (const auto* verdict =
@@ -240,28 +280,43 @@ std::optional<AgentEnd> WorkerState::end_of(Instant now) const {
                         .cause = verdict->cause};
     }
     if (!leaving_.empty())
-        return AgentEnd{.kind = refused_ ? AgentEnd::Kind::kGaveUp : AgentEnd::Kind::kLeft,
-                        .text = leaving_};
+        return AgentEnd{.kind = gives_up_ ? AgentEnd::Kind::kGaveUp : AgentEnd::Kind::kLeft,
+                        .text = leaving_,
+                        .had_joined = gave_up_.has_value()};
+    if (now >= stop_standing_by_at())
+        return AgentEnd{.kind = AgentEnd::Kind::kGaveUp,
+                        .text = fmt::format("no place for this node after {} s as a standby node "
+                                            "(pend_timeout of --rdzv-conf): the others run "
+                                            "without it",
+                                            seconds(options_.pend_timeout)),
+                        .had_joined = true};
     if (now < give_up_at()) return std::nullopt;
-    return AgentEnd{
-        .kind = AgentEnd::Kind::kGaveUp,
-        .text = fmt::format(
-            "no world after {} s (join_timeout of --rdzv-conf): {}",
-            std::chrono::duration_cast<std::chrono::seconds>(options_.join_timeout).count(),
-            waits_for())};
+    return AgentEnd{.kind = AgentEnd::Kind::kGaveUp,
+                    .text = fmt::format("no world after {} s (join_timeout of --rdzv-conf): {}",
+                                        seconds(options_.join_timeout), waits_for())};
 }
 
 // ---- waiting
 
 bool WorkerState::is_waiting() const {
+    if (all_have_ended()) return !connected_;
     if (phase_ != Phase::kNone || again_) return false;
     if (!connected_) return true;
     const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
     return run() == nullptr && check() == nullptr && (wait == nullptr || !wait->standby);
 }
 
+bool WorkerState::stands_by() const {
+    const auto* wait = order_ ? std::get_if<job_protocol::Wait>(&order_->what) : nullptr;
+    return phase_ == Phase::kNone && wait != nullptr && wait->standby;
+}
+
 /// The time counts from when it begins to wait, whatever it was before.
 void WorkerState::look_at_waiting(Instant now) {
+    if (!stands_by())
+        standby_since_.reset();
+    else if (!standby_since_)
+        standby_since_ = now;
     if (!is_waiting()) {
         waiting_since_.reset();
     } else if (!waiting_since_) {
@@ -288,11 +343,16 @@ std::optional<std::string> WorkerState::say_waiting(Instant now) {
 }
 
 Instant WorkerState::give_up_at() const {
-    if (!waiting_since_ || options_.join_timeout == Duration::max()) return Instant::max();
-    return *waiting_since_ + options_.join_timeout;
+    return end_of_limit(waiting_since_, options_.join_timeout);
 }
 
-Instant WorkerState::wake_at() const { return std::min(give_up_at(), say_at()); }
+Instant WorkerState::stop_standing_by_at() const {
+    return end_of_limit(standby_since_, options_.pend_timeout);
+}
+
+Instant WorkerState::wake_at() const {
+    return std::min({give_up_at(), stop_standing_by_at(), say_at()});
+}
 
 job_protocol::Report WorkerState::report() const {
     // For the master a restart has already begun: it must not decide one again.

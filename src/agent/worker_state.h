@@ -21,12 +21,13 @@ struct AgentEnd {
         kSucceeded,  ///< the job succeeded
         kFailed,     ///< the job failed
         kExcluded,   ///< the job continues without this node
-        kGaveUp,     ///< this agent alone gave up: no world, or no master
+        kGaveUp,     ///< this agent alone gave up: no world, no place in it, or no master
         kLeft,       ///< it was asked to leave
     };
     Kind kind = Kind::kSucceeded;
     std::string text = {};                                  ///< for people
     std::optional<job_protocol::FailureReport> cause = {};  ///< if it failed: the first failure
+    bool had_joined = false;  ///< if it gave up: the job was found, and this node was part of it
 
     friend bool operator==(const AgentEnd&, const AgentEnd&) = default;
 };
@@ -56,8 +57,10 @@ struct WorkerStateOptions {
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
     /// How long to wait without a world and without a prospect of one, for the first one and for
-    /// each later one. A standby node waits without limit.
+    /// each later one; and for the master when no worker is left that runs.
     Duration join_timeout = std::chrono::minutes(10);
+    /// How long a standby node waits for a place; Duration::max(): as long as it takes.
+    Duration pend_timeout = Duration::max();
     /// How long to wait for the master's world before this is said, and how often it is repeated.
     Duration say_waiting = std::chrono::seconds(5);
     Duration say_again = std::chrono::minutes(1);
@@ -74,6 +77,9 @@ struct WorkerStateOptions {
 ///   itself, if the policy says so and the budget that came with the world allows it; no other node
 ///   is affected. With more nodes it does not: their workers depend on those that died, and only
 ///   the master can tell all of them.
+/// - When no worker runs any more, only the master knows what follows, so one that stays out of reach
+///   is given up after join_timeout. That is no success, also where all workers ended with 0: others
+///   may still train.
 /// - The store is reset for each attempt as soon as the attempt is known, before its workers start.
 /// - A check runs once, while nothing else runs; its result is reported until workers start.
 /// - A directive from a master older than the newest one known is refused.
@@ -102,8 +108,8 @@ class WorkerState {
     WorkerAction next(Instant now, WallTime wall);
     /// For people, when it is time to say it: what this node waits for. After next().
     std::optional<std::string> say_waiting(Instant now);
-    /// Whether there are workers, starting and stopping ones included.
-    bool has_workers() const { return phase_ != Phase::kNone; }
+    /// Whether there are workers that have not ended, starting and stopping ones included.
+    bool has_workers() const { return phase_ != Phase::kNone && !all_have_ended(); }
     Instant wake_at() const;
 
     job_protocol::Report report() const;
@@ -133,11 +139,19 @@ class WorkerState {
     StopWorkers begin_again(job_protocol::World world, std::string why);
     void drop_beginning();
     StartWorkers start(const job_protocol::World& world);
+    job_protocol::FailureReport on_this_node(job_protocol::FailureReport evidence) const;
+    StopWorkers give_up_master();
     std::optional<AgentEnd> end_of(Instant now) const;
+    /// By themselves; nothing is decided yet.
+    bool all_have_ended() const {
+        return phase_ == Phase::kRunning && ended_ >= options_.local_size;
+    }
     bool is_waiting() const;
+    bool stands_by() const;
     void look_at_waiting(Instant now);
     std::string waits_for() const;
     Instant give_up_at() const;
+    Instant stop_standing_by_at() const;
     Instant say_at() const;
 
     WorkerStateOptions options_;
@@ -147,11 +161,12 @@ class WorkerState {
     bool connected_ = false;
     std::string trouble_ = "not connected yet";
     std::string leaving_;
-    bool refused_ = false;
+    bool gives_up_ = false;  ///< it leaves since it can't stay
 
     Phase phase_ = Phase::kNone;
     std::optional<job_protocol::World> holds_;  ///< set unless kNone
-    int ended_well_ = 0;
+    int ended_ = 0;
+    int ended_well_ = 0;  ///< of those
     std::vector<job_protocol::FailureReport> evidence_;
     /// restarted by this agent, once the running workers have stopped
     std::optional<job_protocol::World> again_;
@@ -162,8 +177,9 @@ class WorkerState {
     std::optional<std::pair<std::uint64_t, int>> check_begun_;  ///< epoch and round of the check
     std::optional<job_protocol::CheckResult> checked_;
     failure_policy::FailurePolicy alone_;
-    std::optional<Instant> waiting_since_;  ///< without a world, and without a prospect of one
+    std::optional<Instant> waiting_since_;  ///< for a world or the master, without a prospect of it
     Instant say_next_;                      ///< while it waits
+    std::optional<Instant> standby_since_;
 };
 
 }  // namespace muster::agent

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using job_protocol::Generation;
 using job_protocol::World;
+using testing::AllOf;
 using testing::HasSubstr;
 
 const Instant kStart = Instant() + 1h;
@@ -33,7 +34,8 @@ World world(std::uint64_t number, int nodes = 2, int own_rank = 0) {
 /// A node with one worker, told by hand; connected.
 class Story {
   public:
-    explicit Story(std::optional<World> found = {}) : state(options(), std::move(found), kStart) {
+    explicit Story(std::optional<World> found = {}, WorkerStateOptions given = options())
+        : state(std::move(given), std::move(found), kStart) {
         state.connected(true, "", now);
     }
     static WorkerStateOptions options() { return {.policy = {.final_codes = {64}}}; }
@@ -328,6 +330,106 @@ TEST(WorkerState, AStandbyNodeWaitsAsLongAsItTakes) {
     story.away();
     EXPECT_EQ(story.next(), "-");
     EXPECT_EQ(story.state.wake_at(), story.now + 10min);
+}
+
+TEST(WorkerState, AStandbyNodeWaitsNoLongerThanItShall) {
+    WorkerStateOptions options = Story::options();
+    options.pend_timeout = 70s;
+    Story story({}, options);
+    EXPECT_EQ(story.next(), "-");
+    story.now += 5min;
+    EXPECT_EQ(story.next(), "-") << "it does not stand by";
+    story.order(job_protocol::Wait{.standby = true});
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_EQ(story.state.wake_at(), story.now + 70s);
+    story.now += 69s;
+    story.order(job_protocol::Wait{.text = "a world forms"});
+    EXPECT_EQ(story.next(), "-");
+    story.now += 1min;
+    story.order(job_protocol::Wait{.standby = true});
+    EXPECT_EQ(story.next(), "-") << "the time is that without a break";
+    story.now += 70s;
+    EXPECT_THAT(story.next(), AllOf(HasSubstr("no place for this node after 70 s"),
+                                    HasSubstr("pend_timeout of --rdzv-conf")));
+}
+
+TEST(WorkerState, GivesUpAMasterThatDoesNotComeBackWhenAllWorkersHaveEnded) {
+    Story story;
+    story.begin();
+    story.away();
+    EXPECT_EQ(story.state.wake_at(), Instant::max()) << "workers go on";
+    story.now += 10h;
+    story.dies(0);
+    EXPECT_FALSE(story.state.has_workers());
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_EQ(story.state.wake_at(), story.now + 10min);
+    story.now += 10min;
+    EXPECT_EQ(story.next(), "stop 30") << "what they left behind may finish";
+    EXPECT_NE(story.state.report().leaving, "") << "if the master comes just now";
+    story.stopped();
+    const auto end = std::get<AgentEnd>(story.state.next(story.now, kToday));
+    EXPECT_EQ(end.kind, AgentEnd::Kind::kGaveUp) << "others may still train";
+    EXPECT_TRUE(end.had_joined);
+    EXPECT_THAT(end.text, AllOf(HasSubstr("the workers of this node have ended with 0"),
+                                HasSubstr("could not be reached for 600 s"),
+                                HasSubstr("nobody listens"), HasSubstr("no success")));
+}
+
+TEST(WorkerState, SaysWhatFailedWhenNoMasterComesToDecide) {
+    Story story;
+    story.begin();
+    story.away();
+    story.dies(1, "ValueError: no");
+    EXPECT_EQ(story.next(), "-");
+    story.now += 10min;
+    EXPECT_EQ(story.next(), "stop 30");
+    story.stopped();
+    EXPECT_THAT(story.next(),
+                HasSubstr("First, worker 0 on node 0 (a0) exited with code 1: ValueError: no"));
+}
+
+TEST(WorkerState, WorkersThatCouldNotStartHaveEnded) {
+    Story story;
+    story.run(world(1, 2, 1));
+    EXPECT_EQ(story.next(), "start 1.0");
+    story.state.started(Error(Code::kNotFound, "train: no such file"), kToday);
+    story.away();
+    EXPECT_EQ(story.next(), "-");
+    story.now += 10min;
+    EXPECT_EQ(story.next(), "stop 30");
+}
+
+TEST(WorkerState, AMasterThatComesBackInTimeIsObeyed) {
+    Story story;
+    story.begin();
+    story.dies(0);
+    EXPECT_EQ(story.next(), "-");
+    story.now += 10h;
+    EXPECT_EQ(story.next(), "-") << "it is there, and others still train";
+    story.away();
+    EXPECT_EQ(story.next(), "-");
+    story.now += 9min;
+    story.state.connected(true, "", story.now);
+    EXPECT_EQ(story.state.wake_at(), Instant::max());
+    story.away();
+    story.now += 9min;
+    EXPECT_EQ(story.next(), "-") << "each absence counts for itself";
+    story.order(job_protocol::Verdict{.text = "done"});
+    EXPECT_EQ(story.next(), "stop 3");
+    story.stopped();
+    EXPECT_EQ(story.next(), "ends: done");
+}
+
+TEST(WorkerState, WorkersThatStillRunAreNotGivenUp) {
+    WorkerStateOptions options = Story::options();
+    options.local_size = 2;
+    Story story({}, options);
+    story.begin();
+    story.dies(0);
+    story.away();
+    story.now += 100h;
+    EXPECT_EQ(story.next(), "-");
+    EXPECT_TRUE(story.state.has_workers());
 }
 
 TEST(WorkerState, WaitsForALaterWorldAsLongAsForTheFirst) {

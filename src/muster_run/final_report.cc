@@ -24,7 +24,7 @@ FinalReport final_report(const launch::LaunchPlan& plan, const NodeOutcome& outc
         report.text =
             workers::failure_report(plan.command.script, outcome.address, outcome.failures) + "\n";
     report.text += fmt::format("{}: {}\n", to_string(plan.called), outcome.end.text);
-    if (kind == Kind::kGaveUp && !plan.rendezvous.endpoints.empty())
+    if (kind == Kind::kGaveUp && !outcome.end.had_joined && !plan.rendezvous.endpoints.empty())
         report.text += fmt::format(
             "  The nodes meet at {} ({}): is one of this job there, and does every node say the "
             "same?\n",

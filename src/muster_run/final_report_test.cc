@@ -66,6 +66,10 @@ TEST(FinalReport, ANodeThatFoundNoOneSaysWhereItLooked) {
     launch::LaunchPlan alone = plan();
     alone.rendezvous.endpoints.clear();
     EXPECT_EQ(final_report(alone, {.end = end}).text, "torchrun: no world\n");
+    const agent::AgentEnd later{
+        .kind = Kind::kGaveUp, .text = "the master is gone", .had_joined = true};
+    EXPECT_EQ(final_report(plan(), {.end = later}).text, "torchrun: the master is gone\n")
+        << "it had looked at the right place";
 }
 
 }  // namespace

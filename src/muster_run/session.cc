@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "base/time/real_clock.h"
 #include "muster_run/final_report.h"
+#include "muster_run/hosting/agent_options.h"
 #include "muster_run/hosting/credentials.h"
 #include "muster_run/hosting/master_access.h"
 #include "muster_run/leave_signals.h"
@@ -125,22 +126,13 @@ Task<Result<void>> Session::prepare() {
 }
 
 void Session::make_agent() {
-    agent::AgentOptions options;
-    options.token = credentials_.token;
+    agent::AgentOptions options = agent_options(plan_, credentials_.token);
     options.incarnation = rng_.uuid();
-    options.slot = plan_.rendezvous.slot;
     options.store_port = node_.store().port();
     options.check_port = node_.check_port();
-    options.rack = plan_.rack;
     options.name = plan_.rendezvous.slot
                        ? fmt::format("node {} ({})", *plan_.rendezvous.slot, address_.text)
                        : address_.text;
-    options.workers.local_size = plan_.local_size;
-    options.workers.policy = plan_.policy;
-    options.workers.broken_grace = plan_.times.broken_grace;
-    options.workers.healthy_grace = plan_.times.stop_grace;
-    options.workers.join_timeout = plan_.times.join.value_or(Duration::max());
-    options.rpc.liveness = {.dead_after = plan_.times.silence};
     agent_ = std::make_unique<agent::Agent>(
         executor_, clock_, rng_, node_.workers(), std::move(options),
         agent::AgentOwner{
