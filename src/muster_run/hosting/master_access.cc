@@ -23,7 +23,15 @@ MasterAccess::MasterAccess(const asio::any_io_executor& executor, Clock& clock, 
       credentials_(credentials),
       job_dir_(std::move(job_dir)),
       connector_(executor, clock, names, credentials.client.get(), plan.rendezvous.endpoints),
-      turn_({}, plan.times.silence) {}
+      seat_(clock,
+            {.elsewhere = [this] { return connector_.connect(); },
+             .make = [this](std::optional<std::size_t> endpoint) { return make(endpoint); },
+             .ended =
+                 [](const Error& error) {
+                     log::warning("this node hosts the job's master no more",
+                                  {{"why", error.message()}});
+                 }},
+            {{}, plan.times.silence}) {}
 
 Task<Result<void>> MasterAccess::open(launch::NodeNames node,
                                       std::vector<std::string> guessed_addresses) {
@@ -33,9 +41,9 @@ Task<Result<void>> MasterAccess::open(launch::NodeNames node,
     const Where where = plan_.rendezvous.where;
     if (where == Where::kEndpoints) co_await find_candidates();
     if (where == Where::kHere) {
-        CO_TRY(std::ignore, host(std::nullopt, HostedMaster::Start::kAsFirst, {}));
-    } else if (can_host() && turn_.candidates().front() == 0) {
-        CO_TRY(std::ignore, host(0, HostedMaster::Start::kAsFirst, {}));
+        CO_TRY(std::ignore, seat_.host(std::nullopt, HostedMaster::Start::kAsFirst, {}));
+    } else if (can_host() && seat_.turn().candidates().front() == 0) {
+        CO_TRY(std::ignore, seat_.host(0, HostedMaster::Start::kAsFirst, {}));
     }
     co_return Result<void>();
 }
@@ -49,7 +57,7 @@ Task<void> MasterAccess::find_candidates() {
         else
             names_are_known_ = false;
     }
-    turn_.has_candidates(launch::hosted_here(plan_.rendezvous, node_, looked_up));
+    seat_.has_candidates(launch::hosted_here(plan_.rendezvous, node_, looked_up));
 }
 
 /// Its own endpoint, and the ways to the others.
@@ -66,13 +74,13 @@ Result<MasterPlace> MasterAccess::place_at(std::size_t endpoint) {
     return place;
 }
 
-/// At that endpoint, if the job has any. False: another agent of this machine is there.
-Result<bool> MasterAccess::host(std::optional<std::size_t> endpoint, HostedMaster::Start start,
-                                HostedMaster::Heard heard) {
+/// At that endpoint, if the job has any. Null: another agent of this machine is there.
+Result<std::unique_ptr<HostedMaster>> MasterAccess::make(std::optional<std::size_t> endpoint) {
     MasterPlace place;
     if (endpoint) {
         auto here = place_at(*endpoint);
-        if (!here && here.error().code() == Code::kAlreadyExists) return false;
+        if (!here && here.error().code() == Code::kAlreadyExists)
+            return std::unique_ptr<HostedMaster>();
         if (!here)
             return std::move(here).error().prefix("hosting the job's master at " +
                                                   plan_.rendezvous.endpoints[*endpoint].text());
@@ -80,64 +88,38 @@ Result<bool> MasterAccess::host(std::optional<std::size_t> endpoint, HostedMaste
     }
     master::MasterOptions options = master_options(plan_, credentials_.token);
     options.job.guessed_addresses = guessed_addresses_;
-    hosted_ = std::make_unique<HostedMaster>(executor_, clock_, rng_, record_in(job_dir_),
-                                             std::move(options), std::move(place));
-    hosted_->start(start, std::move(heard), [](const Error& error) {
-        log::warning("this node hosts the job's master no more", {{"why", error.message()}});
-    });
-    return true;
+    return std::make_unique<HostedMaster>(executor_, clock_, rng_, record_in(job_dir_),
+                                          std::move(options), std::move(place));
 }
 
 /// The first endpoint's name may have got its address, and it may be this node's. True: the job's
 /// first master is here now.
 Task<Result<bool>> MasterAccess::host_late(const agent::WorkerState& agent) {
-    if (names_are_known_ || hosted_) co_return false;
+    if (names_are_known_ || seat_.hosted() != nullptr) co_return false;
     co_await find_candidates();
     // Where there was a master, it is taken over like any other.
-    if (!can_host() || turn_.candidates().front() != 0 || agent.epoch_seen() != 0) co_return false;
+    if (!can_host() || seat_.turn().candidates().front() != 0 || agent.epoch_seen() != 0)
+        co_return false;
     log::info("the first endpoint is on this node, as is known by now",
               {{"endpoint", plan_.rendezvous.endpoints.front().text()}});
-    co_return host(0, HostedMaster::Start::kAsFirst, {});
+    co_return seat_.host(0, HostedMaster::Start::kAsFirst, {});
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> MasterAccess::connect(
     const agent::WorkerState& agent) {
-    if (hosted_ && hosted_->running()) {
-        turn_.master_answers();
-        co_return hosted_->connect();
-    }
-    auto connected = co_await connector_.connect();
-    if (connected) {
-        turn_.master_answers();
-        co_return connected;
-    }
+    auto reached = co_await seat_.reach();
+    if (reached) co_return reached;
     CO_TRY(const bool late, co_await host_late(agent));
-    if (late) co_return hosted_->connect();
-    // A master that has told the end is gone for good, while workers here may still be ending.
-    if (agent.knows_the_end()) co_return connected;
-    const std::optional<std::size_t> endpoint = turn_.no_master_answers(clock_.now());
-    if (!endpoint) co_return connected;
-    log::warning("the job's master is gone; this node takes its place",
-                 {{"error", connected.error().message()}});
-    // One that was here and gave way to another: that is gone as well.
-    co_await stop();
-    hosted_.reset();
-    CO_TRY(const bool hosts, host(endpoint, HostedMaster::Start::kTakesOver,
-                                  {.epoch = agent.epoch_seen(), .record = agent.record()}));
-    if (hosts) co_return hosted_->connect();
-    co_return connected;
+    if (late) co_return seat_.hosted()->connect();
+    co_return co_await seat_.take_over(agent, std::move(reached).error());
 }
 
-Task<void> MasterAccess::join() {
-    if (hosted_) co_await hosted_->join();
-}
+Task<void> MasterAccess::join() { co_await seat_.join(); }
 
-Task<void> MasterAccess::stop() {
-    if (hosted_) co_await hosted_->stop();
-}
+Task<void> MasterAccess::stop() { co_await seat_.stop(); }
 
 void MasterAccess::forget_record() {
-    if (hosted_) hosted_->forget_record();
+    if (seat_.hosted() != nullptr) seat_.hosted()->forget_record();
 }
 
 }  // namespace muster::run

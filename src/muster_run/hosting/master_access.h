@@ -17,7 +17,7 @@
 #include "muster_run/hosting/connection.h"
 #include "muster_run/hosting/credentials.h"
 #include "muster_run/hosting/hosted_master.h"
-#include "muster_run/hosting/takeover_turn.h"
+#include "muster_run/hosting/master_seat.h"
 #include "net/byte_stream.h"
 #include "net/name_lookup.h"
 
@@ -26,7 +26,7 @@ namespace muster::run {
 /// The job's master, as this node's agent reaches it: here, or at one of the job's endpoints. Hosts
 /// it where that is this node's part: from the start if the job has one node or the first endpoint
 /// is this machine's, and later when no master answers and it is this node's turn
-/// (takeover_turn.h).
+/// (master_seat.h).
 ///
 /// Owns the master that it hosts. stop(), then destroy; also after an open() that failed. Thread:
 /// the loop.
@@ -43,7 +43,7 @@ class MasterAccess {
     Task<Result<void>> open(launch::NodeNames node,
                             std::vector<std::string> guessed_addresses = {});
     /// The job's next master may be here.
-    bool can_host() const { return !turn_.candidates().empty(); }
+    bool can_host() const { return !seat_.turn().candidates().empty(); }
 
     /// The address by which this machine has reached a master elsewhere; empty: it has reached none.
     const std::string& local_host() const { return connector_.local_host(); }
@@ -63,8 +63,7 @@ class MasterAccess {
     Task<void> find_candidates();
     Task<Result<bool>> host_late(const agent::WorkerState& agent);
     Result<MasterPlace> place_at(std::size_t endpoint);
-    Result<bool> host(std::optional<std::size_t> endpoint, HostedMaster::Start start,
-                      HostedMaster::Heard heard);
+    Result<std::unique_ptr<HostedMaster>> make(std::optional<std::size_t> endpoint);
 
     asio::any_io_executor executor_;
     Clock& clock_;
@@ -74,11 +73,10 @@ class MasterAccess {
     const Credentials& credentials_;
     std::filesystem::path job_dir_;
     MasterConnector connector_;
-    TakeoverTurn turn_;
+    MasterSeat seat_;
     launch::NodeNames node_;
     std::vector<std::string> guessed_addresses_;
     bool names_are_known_ = true;  ///< every endpoint's name had an address
-    std::unique_ptr<HostedMaster> hosted_;
 };
 
 }  // namespace muster::run

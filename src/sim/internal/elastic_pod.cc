@@ -4,6 +4,11 @@
 #include <cstdlib>
 #include <optional>
 #include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "muster_run/hosting/agent_options.h"
+#include "muster_run/hosting/master_seat.h"
 
 namespace muster::sim {
 
@@ -28,17 +33,6 @@ class Endpoint final : public net::Listener {
     std::shared_ptr<net::MemoryListener> listener_;
 };
 
-agent::AgentOptions agent_options(const launch::LaunchPlan& plan) {
-    agent::AgentOptions options;
-    options.token = kToken;
-    options.workers.policy = plan.policy;
-    options.workers.broken_grace = plan.times.broken_grace;
-    options.workers.healthy_grace = plan.times.stop_grace;
-    options.workers.join_timeout = plan.times.join.value_or(Duration::max());
-    options.rpc.liveness = {.dead_after = plan.times.silence};
-    return options;
-}
-
 }  // namespace
 
 /// One start of the pod's containers.
@@ -56,7 +50,7 @@ struct ElasticPod::Container {
     bool terminated = false;
     bool hosts = false;  ///< it has the job's endpoint
     std::shared_ptr<net::MemoryListener> listener = {};
-    std::unique_ptr<run::HostedMaster> master = {};
+    std::optional<run::MasterSeat> seat = {};
     TaskGroup tasks;
 };
 
@@ -79,22 +73,31 @@ bool ElasticPod::is_host_of(const launch::Rendezvous& rendezvous) const {
 }
 
 const run::HostedMaster* ElasticPod::master() const {
-    return container_ ? container_->master.get() : nullptr;
+    return container_ ? container_->seat->hosted() : nullptr;
 }
 
 void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::int32_t)> ended) {
     container_ =
         std::make_shared<Container>(job_.nodes.executor, plan, job_.new_record(), std::move(ended));
     container_->hosts = is_host_of(plan.rendezvous);
-    if (container_->hosts) {
-        if (!std::exchange(was_host_, true)) {
-            job_.nodes.invariants.masters_moved();
-            job_.nodes.invariants.of_master_place(node.fault_windows);
-            job_.nodes.invariants.of_master_place(machine);
-        }
-        host(*container_, run::HostedMaster::Start::kAsFirst);
-    }
-    node.start_agent({.options = agent_options(plan),
+    // The first endpoint is the only one, so there is no turn to wait for.
+    container_->seat.emplace(
+        job_.nodes.clock,
+        run::MasterSeat::Ways{
+            .elsewhere = [this] { return node.link.connect(job_.reach_master); },
+            .make = [this, container = container_.get()](
+                        std::optional<std::size_t>) { return make_master(*container); },
+            .ended =
+                [this](const Error& error) {
+                    job_.nodes.invariants.say(node.name +
+                                              ": its master gives up: " + error.message());
+                    job_.masters_changed();
+                }},
+        run::TakeoverTurn(
+            container_->hosts ? std::vector<std::size_t>{0} : std::vector<std::size_t>{},
+            plan.times.silence));
+    if (container_->hosts) begin_to_host();
+    node.start_agent({.options = run::agent_options(plan, kToken),
                       .connect = [this, from = std::weak_ptr(container_)] { return connect(from); },
                       .can_host_master = container_->hosts,
                       .may_be_excluded = {},
@@ -102,8 +105,19 @@ void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::i
                                    const agent::AgentEnd& end) { look_at_end(from.lock(), end); }});
 }
 
+void ElasticPod::begin_to_host() {
+    if (!std::exchange(was_host_, true)) {
+        job_.nodes.invariants.masters_moved();
+        job_.nodes.invariants.of_master_place(node.fault_windows);
+        job_.nodes.invariants.of_master_place(machine);
+    }
+    const auto hosts = container_->seat->host(0, run::HostedMaster::Start::kAsFirst, {});
+    CHECK(hosts && *hosts, "nobody else has a pod's endpoint");
+    job_.masters_changed();
+}
+
 /// The job's master, at that pod's endpoint.
-void ElasticPod::host(Container& container, run::HostedMaster::Start start) {
+std::unique_ptr<run::HostedMaster> ElasticPod::make_master(Container& container) {
     const auto& executor = job_.nodes.executor;
     run::MasterPlace place{.ask_others_every = container.plan.times.silence};
     if (container.plan.rendezvous.where != launch::Rendezvous::Where::kHere) {
@@ -117,32 +131,20 @@ void ElasticPod::host(Container& container, run::HostedMaster::Start start) {
     job_.nodes.invariants.of_job(options.job, false);
     job_.nodes.invariants.say(node.name + ": a master starts");
     job_.nodes.invariants.master_began();
-    container.master =
-        std::make_unique<run::HostedMaster>(executor, job_.nodes.clock, job_.nodes.rng,
-                                            container.record, std::move(options), std::move(place));
-    run::HostedMaster::Heard heard;
-    if (start == run::HostedMaster::Start::kTakesOver && node.agent)
-        heard = {.epoch = node.agent->agent->state().epoch_seen(),
-                 .record = node.agent->agent->state().record()};
-    container.master->start(start, std::move(heard), [this](const Error& error) {
-        job_.nodes.invariants.say(node.name + ": its master gives up: " + error.message());
-        job_.masters_changed();
-    });
-    job_.masters_changed();
+    return std::make_unique<run::HostedMaster>(executor, job_.nodes.clock, job_.nodes.rng,
+                                               container.record, std::move(options),
+                                               std::move(place));
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> ElasticPod::connect(std::weak_ptr<Container> from) {
     const auto container = from.lock();
     if (!container) co_return Error(Code::kUnavailable, "the pod is gone");
-    if (container->master && container->master->running()) co_return container->master->connect();
-    auto connected = co_await node.link.connect(job_.reach_master);
-    if (connected || !container->hosts || container_ != container || !node.agent ||
-        node.agent->agent->state().knows_the_end())
-        co_return connected;
-    // Who hosted it has ended.
-    if (container->master) co_await container->master->stop();
-    host(*container, run::HostedMaster::Start::kTakesOver);
-    co_return container->master->connect();
+    auto reached = co_await container->seat->reach();
+    if (reached || container_ != container || !node.agent) co_return reached;
+    auto taken =
+        co_await container->seat->take_over(node.agent->agent->state(), std::move(reached).error());
+    if (taken) job_.masters_changed();
+    co_return taken;
 }
 
 Task<Result<std::unique_ptr<net::ByteStream>>> ElasticPod::accept() {
@@ -159,9 +161,8 @@ void ElasticPod::look_at_end(std::shared_ptr<Container> container, const agent::
 Task<void> ElasticPod::finish(std::shared_ptr<Container> container, agent::AgentEnd end) {
     using Kind = agent::AgentEnd::Kind;
     // Other nodes go on, or want to hear how it ended.
-    if (container->master && end.kind != Kind::kLeft && end.kind != Kind::kGaveUp)
-        co_await container->master->join();
-    if (container->master) co_await container->master->stop();
+    if (end.kind != Kind::kLeft && end.kind != Kind::kGaveUp) co_await container->seat->join();
+    co_await container->seat->stop();
     node.link.cut();
     job_.nodes.invariants.store_ended(node.name);
     job_.nodes.graves.spawn("bury", [](std::shared_ptr<Container> ended) -> Task<void> {
@@ -191,7 +192,7 @@ void ElasticPod::kill(PodProgram::Death death) {
     container->tasks.cancel();
     job_.nodes.graves.spawn("bury", [](std::shared_ptr<Container> killed) -> Task<void> {
         co_await killed->tasks.stop();
-        if (killed->master) co_await killed->master->stop();
+        co_await killed->seat->stop();
     }(std::move(container)));
     job_.masters_changed();
 }

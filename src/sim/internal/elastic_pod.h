@@ -59,7 +59,8 @@ class ElasticPod {
   private:
     struct Container;
 
-    void host(Container& container, run::HostedMaster::Start start);
+    void begin_to_host();
+    std::unique_ptr<run::HostedMaster> make_master(Container& container);
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(std::weak_ptr<Container> from);
     Task<void> finish(std::shared_ptr<Container> container, agent::AgentEnd end);
     void look_at_end(std::shared_ptr<Container> container, const agent::AgentEnd& end);
