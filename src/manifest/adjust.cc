@@ -260,6 +260,7 @@ class Adjuster {
                 continue;
             }
             any = true;
+            meet_at_a_worker(document);
             for (const PodSpecRef& pod : pod_specs(document))
                 for (const ContainerRef& ref : containers(pod)) {
                     const json::value* name = ref.container->if_contains("name");
@@ -293,6 +294,26 @@ class Adjuster {
                     any = true;
                 }
         return any;
+    }
+
+    /// An agent uses no etcd: it takes the place of the server that the manifest names.
+    void meet_at_a_worker(Document& document) {
+        json::value* policy = nullptr;
+        if (json::value* spec = document.object.get_object().if_contains("spec");
+            spec != nullptr && spec->is_object())
+            policy = spec->get_object().if_contains("elasticPolicy");
+        if (policy == nullptr || !policy->is_object()) return;
+        json::object& fields = policy->get_object();
+        if (!kube::string_at(fields, "rdzvBackend").starts_with("etcd")) return;
+        constexpr const char* kField = "spec.elasticPolicy.rdzvBackend";
+        problems_.push_back(document.problem(
+            Severity::kWarning, kField,
+            "etcd is neither used nor needed with --elastic: the agents of the job meet at one of "
+            "theirs, and rdzvHost and rdzvPort have no effect"));
+        fields["rdzvBackend"] = "c10d";
+        fields.erase("rdzvHost");
+        fields.erase("rdzvPort");
+        mark(document, kField, "--elastic");
     }
 
     void put_agent(Document& document, const ContainerRef& ref, const AgentWords& agent) {

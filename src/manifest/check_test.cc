@@ -279,6 +279,26 @@ TEST(Adjust, ReplicasEnvWorkdirAndNamespace) {
     EXPECT_EQ(container.at_pointer("/resources/requests"), json::value(json::object()));
 }
 
+TEST(Adjust, AnAgentTakesThePlaceOfEtcd) {
+    Adjustments adjustments;
+    adjustments.agent.words = {"muster", "muster-run"};
+    const auto backend = [](const std::string& name) {
+        return job_with() + "  elasticPolicy: {rdzvBackend: " + name +
+               ", rdzvHost: etcd-service, rdzvPort: 2379, maxRestarts: 3}\n";
+    };
+    for (const std::string name : {"etcd", "etcd-v2"}) {
+        const Adjusted result = adjusted(adjustments, backend(name));
+        EXPECT_THAT(
+            result.problems,
+            ElementsAre(HasSubstr("warning: spec.elasticPolicy.rdzvBackend: etcd is neither")));
+        EXPECT_EQ(result.object.at_pointer("/spec/elasticPolicy"),
+                  (json::value{{"rdzvBackend", "c10d"}, {"maxRestarts", 3}}));
+    }
+    const Adjusted other = adjusted(adjustments, backend("c10d"));
+    EXPECT_THAT(other.problems, IsEmpty());
+    EXPECT_EQ(other.object.at_pointer("/spec/elasticPolicy/rdzvHost"), json::value("etcd-service"));
+}
+
 TEST(Adjust, FlagsThatFitNothingAreProblems) {
     Adjustments adjustments;
     adjustments.namespace_ = "ml";
