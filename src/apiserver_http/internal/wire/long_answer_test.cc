@@ -85,7 +85,7 @@ TEST(LongAnswer, IsWrittenInPieces) {
     EXPECT_EQ(written(reply, {.form = Form::kTable, .now = kNow}).pieces, 3);
     EXPECT_EQ(written(reply, {.now = kNow, .yaml = plain_yaml}).pieces, 3);
     EXPECT_EQ(written(reply, {.now = kNow}).pieces, 1) << "its texts are only copied";
-    EXPECT_EQ(written(list_of(10, 1'000'000), {.now = kNow}).pieces, 3);
+    EXPECT_EQ(written(list_of(10, 1'000'000), {.now = kNow}).pieces, 2);
 }
 
 TEST(LongAnswer, MayBeOneObjectAsYaml) {
