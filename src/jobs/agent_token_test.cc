@@ -56,6 +56,7 @@ TEST(AgentToken, GoesToContainersWhoseCommandNamesAnAgent) {
              {R"(["python", "/data/muster-run/train.py"])", false},
              {R"(["python", "train.py", "--name=muster-run"])", false},
              {R"(["sh", "-c", "my-muster-run x; muster-runs y"])", false},
+             {R"~(["python", "-c", "print('muster-run')"])~", false},
              {R"(["muster-run", "--token-file", "/etc/token", "train.py"])", false},
              {R"(["bash", "-c", "muster-run --token_file=/etc/token train.py"])", false},
          }) {

@@ -37,6 +37,21 @@ bool names_agent(std::string_view word) {
     return false;
 }
 
+/// Whether a command calls an agent. The texts of other programs than shells may say anything.
+bool calls_agent(const kube::Container& container) {
+    static constexpr std::array<std::string_view, 6> kShells{"sh",  "bash", "dash",
+                                                             "ash", "zsh",  "ksh"};
+    bool in_shell = false;
+    for (const auto* const words : {&container.command, &container.args})
+        for (const std::string_view word : *words) {
+            const bool is_text = word.find_first_of(kBehindAgent) != word.npos;
+            if ((in_shell || !is_text) && names_agent(word)) return true;
+            const std::string_view name = word.substr(word.rfind('/') + 1);
+            in_shell = in_shell || std::ranges::find(kShells, name) != kShells.end();
+        }
+    return false;
+}
+
 bool has_own_token(const kube::Container& container) {
     const auto is_token = [](const kube::EnvVar& variable) {
         return variable.name == kTokenVariable || variable.name == "MUSTER_TOKEN_FILE";
@@ -57,8 +72,7 @@ bool is_annotated_agent(const Job& job) {
 bool gets_token(const Job& job, const kube::PodSpec& spec, const kube::Container& container) {
     if (has_own_token(container)) return false;
     if (is_annotated_agent(job) && &container == default_container(*job.kind, spec)) return true;
-    return std::ranges::any_of(container.command, names_agent) ||
-           std::ranges::any_of(container.args, names_agent);
+    return calls_agent(container);
 }
 
 Result<void> make_agent_token(json::object& content) {

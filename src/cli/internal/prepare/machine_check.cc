@@ -89,8 +89,10 @@ class ContainerCheck {
         working_dir_ = normal_path(working_dir_);
         if (own_dir) check_working_dir();
         std::vector<std::string> words = kube::strings_at(*ref_.container, "command");
-        written_ = !words.empty();
-        if (words.empty()) words = given_;
+        const auto is_word = [](const std::string& word) { return !word.empty(); };
+        written_ = std::ranges::any_of(words, is_word);
+        // A kind may take `command: [""]` for none.
+        if (!written_ && !given_.empty()) words = given_;
         std::size_t of_command = words.size();
         for (std::string& word : kube::strings_at(*ref_.container, "args"))
             words.push_back(std::move(word));
