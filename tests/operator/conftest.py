@@ -103,6 +103,18 @@ class Server(cluster.Cluster):
         for definition in definitions:
             self.until(f"{DEFINITIONS}/{definition['metadata']['name']}", lambda now: now and any(
                 c["type"] == "Established" and c["status"] == "True" for c in now.get("status", {}).get("conditions") or []))
+            # kube-apiserver serves it a moment later, and mpi-operator gives up if it is not there.
+            spec = definition["spec"]
+            for version in spec["versions"]:
+                if version["served"]:
+                    self.until_served(f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}?limit=1")
+
+    def until_served(self, path, patience=PATIENCE):
+        """Asks as clients of a kind that is new have to: nothing tells when its server has it."""
+        deadline = time.monotonic() + patience
+        while self.call("GET", path)[0] != 200:
+            assert time.monotonic() < deadline, f"{path} is not served after {patience} s"
+            time.sleep(0.05)
 
 
 ACCOUNT = "system:serviceaccount:kubeflow:muster-operator"
