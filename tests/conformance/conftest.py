@@ -8,6 +8,7 @@ import pathlib
 import ssl
 import subprocess
 import tempfile
+import time
 import urllib.parse
 import uuid
 
@@ -75,12 +76,21 @@ class Api:
                 pem.flush()
                 self.context.load_cert_chain(pem.name)
         self.connection = self.connect()
+        self.used = time.monotonic()
 
     def connect(self):
         return http.client.HTTPSConnection(self.url.hostname, self.url.port, context=self.context, timeout=60)
 
+    def kept_connection(self):
+        """One for all tests. kube-apiserver closes it when it was idle for 90 s."""
+        now = time.monotonic()
+        if now > self.used + 60:
+            self.connection.close()  # the next request opens it
+        self.used = now
+        return self.connection
+
     def call(self, method, path, body=None, connection=None, **headers):
-        connection = connection or self.connection
+        connection = connection or self.kept_connection()
         text = body if body is None or isinstance(body, (str, bytes)) else json.dumps(body)
         fields = {"Content-Type": "application/json", **self.headers,
                   **{name.replace("_", "-"): value for name, value in headers.items()}}
