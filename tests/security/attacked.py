@@ -56,7 +56,7 @@ class Daemon:
     def ask(self, method, path, body=None, token=None, content_type="application/json"):
         """The status and the answer."""
         request = urllib.request.Request(self.lock()["address"] + path, method=method,
-                                         data=None if body is None else json.dumps(body).encode())
+                                         data=None if body is None else json.dumps(body, separators=(",", ":")).encode())
         request.add_header("Authorization", "Bearer " + (token or self.admin()))
         request.add_header("Content-Type", content_type)
         trusted = ssl.create_default_context(cafile=self.state / "ca.crt")
