@@ -72,17 +72,15 @@ def test_something_else_is_where_the_nodes_meet(job, answer, said):
 
 
 def test_a_client_of_torchs_own_store_is_told_apart_at_once(job):
-    """As torchrun is one that a worker starts, or another node in place of muster-run. It would try for its whole time."""
+    """As torchrun is one that a worker starts, or another node in place of muster-run. It would try for its whole time. These are the first
+    bytes of torch 2.1 and newer; what older ones send could begin a message of ours."""
     port = free_port()
     agent = job.start("--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{port}")
     job.until(lambda: listens(port))
-    program = f"""if True:
-        from datetime import timedelta
-        from torch.distributed import TCPStore
-        TCPStore("127.0.0.1", {port}, is_master=False, wait_for_workers=False, timeout=timedelta(hours=1)).set("a", "b")
-    """
-    client = subprocess.run(["python3", "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert client.returncode == 1 and "Error" in client.stderr, client.stderr
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(b"\0" + struct.pack("<I", 0x3C85F7CE))
+        while client.recv(100):
+            pass
     job.until(lambda: "torch's own torchrun calls where agents of muster-run meet" in agent.text)
 
 
