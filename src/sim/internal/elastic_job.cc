@@ -202,7 +202,9 @@ void ElasticJob::pod_given_up(const std::string& uid, bool failed) {
     const auto known = std::ranges::find(uids_, uid);
     if (known != uids_.end()) {
         const ElasticPod& pod = **std::next(pods_.begin(), std::distance(uids_.begin(), known));
-        const bool ends = pod.runs() && !pod.machine.excuse(clock_.now(), clock_.now());
+        const Instant now = clock_.now();
+        const bool ends =
+            pod.runs() && !pod.machine.excuse(now, now) && !pod.machine.is_cut_off(now);
         if (ends || (!pod.runs() && failed)) return;
     }
     given_up_.push_back(uid);

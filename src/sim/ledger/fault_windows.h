@@ -51,6 +51,12 @@ class FaultWindows {
             return false;
         });
     }
+    /// Nothing gets through just now, for however short a time so far.
+    bool is_cut_off(Instant now) const {
+        return std::ranges::any_of(all_, [now](const FaultWindow& one) {
+            return one.kind == Kind::kStands && one.begin <= now && now < one.end;
+        });
+    }
     /// What was decided at that time may have been decided long before: since when it could not get
     /// through.
     Instant since(Instant time) const {
