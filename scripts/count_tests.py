@@ -1,5 +1,5 @@
 """Adds up a test report: prints PASSED FAILED SKIPPED, and below it what failed, each with the first
-lines of why.
+lines of why and the last.
 
 count_tests.py pytest REPORT    a JUnit report of pytest
 count_tests.py ctest FOLDER     FOLDER/ctest.junit says which programs ran; FOLDER/PROGRAM.xml, which
@@ -11,7 +11,9 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
-WHY_LINES = 15
+# An assertion stands first, and the output that it quotes ends with what went wrong.
+FIRST_LINES = 8
+LAST_LINES = 15
 
 
 class Counts(NamedTuple):
@@ -64,7 +66,13 @@ def read_programs(folder):
 
 
 def last_lines(text):
-    return "\n".join(text.rstrip().splitlines()[-WHY_LINES:])
+    return "\n".join(text.rstrip().splitlines()[-LAST_LINES:])
+
+
+def ends_of(text):
+    lines = text.strip().splitlines()
+    left_out = len(lines) - FIRST_LINES - LAST_LINES
+    return lines if left_out <= 1 else [*lines[:FIRST_LINES], f"... {left_out} lines ...", *lines[-LAST_LINES:]]
 
 
 def main(kind, path):
@@ -77,7 +85,7 @@ def main(kind, path):
     print(*counts)
     for failure in failures:
         print(failure.name)
-        for line in failure.why.strip().splitlines()[:WHY_LINES]:
+        for line in ends_of(failure.why):
             print("   ", line)
     return 0
 

@@ -58,11 +58,21 @@ def test_pytest_errors_in_set_up_are_failures(tmp_path):
     assert count_tests.read_cases(report)[0] == (1, 1, 1)
 
 
-def test_says_what_failed_and_why_in_few_lines(tmp_path, capsys):
-    why = "&#10;".join(f"line {number}" for number in range(100))
+def test_of_a_long_reason_both_ends_are_shown(tmp_path, capsys):
     report = tmp_path / "report"
-    report.write_text(f"<testsuite><testcase classname='A' name='b'><failure message='{why}'/></testcase></testsuite>")
+    lines = "".join(f"line {number}&#10;" for number in range(100))
+    report.write_text(f"<testsuite><testcase name='a'><failure message='{lines}'/></testcase></testsuite>")
     assert count_tests.main("pytest", report) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:4] == ["0 1 0", "A.b", "    line 0", "    line 1"]
-    assert len(lines) == 2 + count_tests.WHY_LINES
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:3] == ["0 1 0", "a", "    line 0"]
+    assert [shown[2].strip(), shown[9].strip()] == ["line 0", "line 7"]
+    assert shown[10].strip() == "... 77 lines ..."
+    assert [shown[11].strip(), shown[-1].strip()] == ["line 85", "line 99"]
+
+
+def test_a_short_reason_is_shown_whole(tmp_path, capsys):
+    report = tmp_path / "report"
+    lines = "".join(f"line {number}&#10;" for number in range(24))
+    report.write_text(f"<testsuite><testcase name='a'><failure message='{lines}'/></testcase></testsuite>")
+    assert count_tests.main("pytest", report) == 0
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[2:]] == lines.replace("&#10;", "\n").split("\n")[:24]

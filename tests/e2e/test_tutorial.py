@@ -60,4 +60,4 @@ def test_the_commands_print_what_the_page_quotes(muster, tutorial):
     assert "this job has no token" not in ended.stdout, "muster run --elastic hands one over"
 
     first, again = (int(epoch) for epoch in re.findall(r"^sine-worker-0 \| rank 1 of 2 starts with epoch (\d+)$", printed[-1], re.M))
-    assert 100 < first < again, f"each start continues from the checkpoint of the one before it\n{printed[-1]}"
+    assert 500 < first < again, f"each start continues from the checkpoint of the one before it\n{printed[-1]}"
