@@ -45,7 +45,7 @@ suite_conformance() {
         build_programs conformance "$client" || say "$client: its tests are skipped, $reason"
     done
     # shellcheck disable=SC2046
-    run_pytest conformance tests/conformance $(side_by_side "$@") "$@"
+    run_pytest conformance tests/conformance $(side_by_side "$(cores)" "$@") "$@"
 }
 
 suite_cluster() (
@@ -76,7 +76,7 @@ operator_tests() {
         export MUSTER_USED_RIGHTS=$logs/used-rights
         touch "$MUSTER_USED_RIGHTS"
         # shellcheck disable=SC2046
-        run_pytest operator tests/operator --ignore "$rights" $(side_by_side "$@") "$@"
+        run_pytest operator tests/operator --ignore "$rights" $(side_by_side "$(cores)" "$@") "$@"
         run_pytest operator-rights "$rights" "$@"
     )
 }

@@ -111,6 +111,9 @@ need_packages() {
     fi
     # A broken third-party source must not stop us: what counts is whether the packages are found.
     step "package lists" apt_get update || true
+    # By itself, so that what the network took can be told from the rest.
+    step "package downloads" apt_get install --download-only --no-install-recommends "$@" ||
+        die "the packages could not be had; the whole log is in build/logs/package-downloads.log"
     step "packages" apt_get install --no-install-recommends "$@" ||
         die "the packages could not be installed; the whole log is in build/logs/packages.log"
 }

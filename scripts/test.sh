@@ -18,8 +18,8 @@ verb_test() {
     done
     ((${#words[@]} == 0)) || [[ -z $changed ]] || die "--changed chooses suites by itself"
 
-    prepare_test
     forget_results
+    prepare_test
     if [[ -n $changed ]]; then
         test_changed
         [[ -e $results ]] || return 0
@@ -166,8 +166,8 @@ either() {
 verb_e2e() {
     local begin
     begin=$(now_ms)
-    prepare_test
     forget_results
+    prepare_test
     suite_e2e "$@"
     summary "$begin"
 }
@@ -342,7 +342,7 @@ suite_tools() {
 
 suite_python() {
     # shellcheck disable=SC2046
-    run_pytest python python/muster/tests $(side_by_side "$@") "$@"
+    run_pytest python python/muster/tests $(side_by_side "$(cores)" "$@") "$@"
 }
 
 # ---- e2e: the release build with real processes ----
@@ -354,7 +354,7 @@ suite_e2e() {
         return
     fi
     # shellcheck disable=SC2046
-    run_pytest e2e tests/e2e $(side_by_side "$@") "$@"
+    run_pytest e2e tests/e2e $(side_by_side "$(cores)" "$@") "$@"
 }
 
 # ---- security: attacks on the release binary ----
@@ -383,8 +383,9 @@ suite_elastic() (
 
 elastic_released() {
     can_train elastic || return 0
+    # One more than there are cores: a job whose worker is killed waits for most of its time.
     # shellcheck disable=SC2046
-    run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" $(side_by_side "$@") "$@"
+    run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" $(side_by_side $(($(cores) + 1)) "$@") "$@"
 }
 
 elastic_under_sanitizers() (
@@ -401,10 +402,12 @@ can_train() {
     return 1
 }
 
-# side_by_side PYTEST_OPTION...: options that run the files of a suite in a process for each core. For suites that
+# side_by_side PROCESSES PYTEST_OPTION...: options that run the files of a suite in so many processes. For suites that
 # mostly wait for processes, each test with its own; with a choice of tests one process does.
 side_by_side() {
-    if (($# == 0)) && "$(our_python)" -c 'import xdist' 2>/dev/null; then echo "-n $(cores) --dist loadfile"; fi
+    local processes=$1
+    shift
+    if (($# == 0)) && "$(our_python)" -c 'import xdist' 2>/dev/null; then echo "-n $processes --dist loadfile"; fi
 }
 
 # A name may be one of another suite: pytest ends with 5 where nothing was chosen.

@@ -270,7 +270,7 @@ def test_the_suites_that_need_programs_of_others(tmp_path, suite, fake, said):
     ("exit 1", "", "")])
 def test_a_whole_suite_runs_in_a_process_for_each_core_where_pytest_can(tmp_path, xdist, chosen, said):
     program(tmp_path / "bin", "python", f"#!/bin/sh\n{xdist}\n")
-    result = bash(f"our_python() {{ echo {tmp_path}/bin/python; }}; cores() {{ echo 3; }}; side_by_side {chosen}", tmp_path)
+    result = bash(f"our_python() {{ echo {tmp_path}/bin/python; }}; side_by_side 3 {chosen}", tmp_path)
     assert result.stdout.strip() == said, result
 
 

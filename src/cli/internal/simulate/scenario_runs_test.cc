@@ -15,7 +15,7 @@ namespace {
 
 /// Under sanitizers few are enough: ./dev test runs hundreds of seeds with the release build.
 constexpr std::uint64_t kSeeds = 16;
-constexpr std::uint64_t kSlices = 4;
+constexpr std::uint64_t kSlices = 8;
 /// Of `election`, where a seed takes as long as a dozen of others.
 constexpr std::uint64_t kElectionSlices = 16;
 
