@@ -10,7 +10,6 @@ import time
 from figure import Figure
 from measure import ROOT, Failed, Skipped, median
 
-
 # What only waits for the network, in build/logs/steps.
 NETWORK_STEPS = ("package lists", "package downloads")
 

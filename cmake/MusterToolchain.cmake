@@ -19,6 +19,12 @@ add_link_options(-fuse-ld=lld)
 # Functions that nobody calls, and second copies of equal ones, are memory of every process.
 add_link_options($<$<CONFIG:Release>:-Wl,--gc-sections> $<$<CONFIG:Release>:-Wl,--icf=safe>)
 
+# What users run is inlined where that makes the code shorter and little further: a third less code, and a quarter less
+# time to compile it. docs/benchmarks.md has what it costs.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options("$<$<CONFIG:Release>:SHELL:-mllvm -inline-threshold=25>")
+endif()
+
 if(MUSTER_SANITIZE)
     add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${MUSTER_SANITIZE})

@@ -15,12 +15,12 @@
 namespace muster::jobs {
 namespace {
 
-std::string quoted(std::string_view text) { return fmt::format("'{}'", text); }
+std::string cel_literal(std::string_view text) { return fmt::format("'{}'", text); }
 
 std::string list_of(const std::vector<std::string>& texts) {
     std::vector<std::string> all;
     all.reserve(texts.size());
-    for (const std::string& text : texts) all.push_back(quoted(text));
+    for (const std::string& text : texts) all.push_back(cel_literal(text));
     return fmt::format("[{}]", fmt::join(all, ", "));
 }
 
