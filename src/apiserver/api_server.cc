@@ -107,7 +107,7 @@ void ApiServer::Impl::on_change(const store::StoreChange& change) {
             const bool is_new = before == nullptr;
             if (is_new || !declares_the_same(crd, before->get_object())) {
                 // The parsed schemas may be of an older state.
-                if (!is_new) state.read_definition.uid.clear();
+                if (!is_new) state.read_definition.forget();
                 contained("serving a definition", [&] { serve_definition(crd); });
             }
         } else {

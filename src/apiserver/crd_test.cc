@@ -362,14 +362,15 @@ TEST(Definitions, TakeTheSchemasThatTheirOwnValidationRead) {
     ReadDefinition read;
     FieldErrors causes;
     crd_strategy(read).validate(crd.get_object(), causes);
-    ASSERT_EQ(read.uid, "mine");
-    ASSERT_EQ(read.schemas.size(), 1u);
-    EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, read.schemas[0]);
-    read.uid = "another's";
+    const ReadDefinition::Schemas own = read.of("mine");
+    ASSERT_EQ(own.size(), 1u);
+    EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, own[0]);
+    EXPECT_TRUE(read.of("another's").empty());
+    read.forget();
     const kube::Schema::Ptr again = definitions_of(crd.get_object(), read).at(0)->schema;
     ASSERT_NE(again, nullptr);
-    EXPECT_NE(again, read.schemas[0]);
-    EXPECT_EQ(again->to_openapi(), read.schemas[0]->to_openapi());
+    EXPECT_NE(again, own[0]);
+    EXPECT_EQ(again->to_openapi(), own[0]->to_openapi());
 }
 
 TEST_F(CrdTest, OwnersOfCustomKindsAreFollowed) {

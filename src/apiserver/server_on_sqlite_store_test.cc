@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <boost/json/parse.hpp>
+
 #include "apiserver/api_server.h"
+#include "apiserver/internal/types/crd.h"
 #include "apiserver/request_handler.h"
 #include "base/async/side_thread.h"
 #include "base/log.h"
@@ -156,6 +159,44 @@ TEST_F(ServerOnSqliteStoreTest, WhatAppearsWhileALargeObjectIsDecidedCounts) {
     kube::Client client(*server_);
     EXPECT_EQ((*await(client.get(kMaps, "default", "a")))->at("data").as_object().size(), 6);
     stop();
+}
+
+/// A definition that shares most of its schema with the others.
+json::object definition_of(int number) {
+    std::string properties;
+    for (int i = 0; i < 50; ++i)
+        properties += fmt::format(R"({}"p{}":{{"type":"string","maxLength":{}}})",
+                                  i == 0 ? "" : ",", i, i == number ? 1000 : i);
+    return json::parse(fmt::format(
+                           R"({{"metadata":{{"name":"k{0}s.ex.org","uid":"{0}"}},"spec":{{
+            "group":"ex.org","scope":"Namespaced","names":{{"plural":"k{0}s","singular":"k{0}","kind":"K{0}","listKind":"K{0}List"}},
+            "versions":[{{"name":"v1","served":true,"storage":true,"schema":{{
+            "openAPIV3Schema":{{"type":"object","properties":{{{1}}}}}}}}}]}}}})",
+                           number, properties))
+        .as_object();
+}
+
+TEST_F(ServerOnSqliteStoreTest, DefinitionsAreReadBesideTheLoopThatServesOthers) {
+    SideThread thread;
+    ReadDefinition read;
+    bool done = false;
+    asio::co_spawn(context, thread.run([strategy = crd_strategy(read), mine = definition_of(1)] {
+        std::size_t problems = 0;
+        for (int i = 0; i < 50; ++i) {
+            FieldErrors wrong;
+            strategy.validate(mine, wrong);
+            problems += wrong.size();
+        }
+        return problems;
+    }),
+                   [&](std::exception_ptr, std::size_t problems) {
+                       EXPECT_EQ(problems, 0u);
+                       done = true;
+                   });
+    settle();
+    const json::object another = definition_of(2);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(definitions_of(another, read).size(), 1u);
+    run_until([&] { return done; });
 }
 
 TEST_F(ServerOnSqliteStoreTest, WhatItCantKeepIsRefusedAndReadsGoOn) {

@@ -47,15 +47,22 @@ Fingerprint with(Fingerprint seen, const json::value& value) {
 Fingerprint fingerprint_of(const json::value& value) { return with(Fingerprint(), value); }
 
 Schema::Ptr SchemaPool::find(const Fingerprint& json) const {
+    const std::scoped_lock lock(mutex_);
     const auto known = parts_.find(json);
     return known == parts_.end() ? nullptr : known->second.lock();
 }
 
 void SchemaPool::add(const Fingerprint& json, const Schema::Ptr& part) {
+    const std::scoped_lock lock(mutex_);
     parts_.insert_or_assign(json, part);
     if (parts_.size() < sweep_at_) return;
     boost::unordered::erase_if(parts_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = 2 * parts_.size() + 4096;
+}
+
+std::size_t SchemaPool::size() const {
+    const std::scoped_lock lock(mutex_);
+    return parts_.size();
 }
 
 }  // namespace muster::kube

@@ -7,7 +7,7 @@
 
 namespace muster::apiserver {
 
-struct ReadDefinition;
+class ReadDefinition;
 
 /// pods, services, configmaps, ... What the validation of a CustomResourceDefinition parses is put
 /// into `read`, which outlives them.

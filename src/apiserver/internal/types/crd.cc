@@ -222,11 +222,28 @@ void validate_crd_update(const json::object& next, const json::object& current,
 
 }  // namespace
 
+void ReadDefinition::keep(std::string uid, Schemas schemas) {
+    const std::scoped_lock lock(mutex_);
+    uid_ = std::move(uid);
+    // Those that were kept before end with the caller, without the lock.
+    std::swap(schemas_, schemas);
+}
+
+ReadDefinition::Schemas ReadDefinition::of(std::string_view uid) const {
+    const std::scoped_lock lock(mutex_);
+    return uid_ == uid ? schemas_ : Schemas();
+}
+
+void ReadDefinition::forget() {
+    const std::scoped_lock lock(mutex_);
+    uid_.clear();
+}
+
 Strategy crd_strategy(ReadDefinition& last) {
     auto validate = [&last](const json::object& crd, FieldErrors& field_errors) {
         check_names(crd, field_errors);
-        last.uid = string_at(metadata_of(crd), "uid");
-        last.schemas = check_versions(crd, last.parts, field_errors);
+        last.keep(std::string(string_at(metadata_of(crd), "uid")),
+                  check_versions(crd, last.parts(), field_errors));
     };
     return {.apply_defaults = set_crd_defaults,
             .prepare_create = establish,
@@ -251,8 +268,8 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
     const std::string storage_version = storage_version_of(crd);
     const json::array* versions = array_at(spec, "versions");
     if (versions == nullptr) return defs;
-    const bool known =
-        read.schemas.size() == versions->size() && read.uid == string_at(metadata_of(crd), "uid");
+    const ReadDefinition::Schemas schemas = read.of(string_at(metadata_of(crd), "uid"));
+    const bool known = schemas.size() == versions->size();
     for (std::size_t i = 0; i < versions->size(); ++i) {
         const json::object* version = (*versions)[i].if_object();
         // The storage version is kept even unserved: garbage collection and clean-up go through it.
@@ -268,9 +285,9 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
         def.categories = strings_at(names, "categories");
         const json::value* openapi = schema_of(*version);
         if (known)
-            def.schema = read.schemas[i];
+            def.schema = schemas[i];
         else if (openapi != nullptr)
-            def.schema = kube::from_openapi(*openapi, "", read.parts).first;
+            def.schema = kube::from_openapi(*openapi, "", read.parts()).first;
         if (def.schema == nullptr) continue;
         def.custom = true;
         def.served = bool_at(*version, "served");

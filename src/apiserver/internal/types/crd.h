@@ -1,7 +1,9 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apiserver/resources/resource_def.h"
@@ -14,11 +16,26 @@ inline constexpr std::string_view kCrdCleanupFinalizer =
 
 /// The schemas that the validation of a CustomResourceDefinition parsed last, so that serving a new
 /// one does not parse them again. They belong to the object with that uid only until it is served:
-/// before that, only its creator can have it validated.
-struct ReadDefinition {
-    std::string uid;
-    std::vector<kube::Schema::Ptr> schemas;  ///< as spec.versions; null: not parsed
-    kube::SchemaPool parts;                  ///< of the schemas of all definitions
+/// before that, only its creator can have it validated. Any thread: large definitions are validated
+/// beside the loop, on which others are served meanwhile.
+class ReadDefinition {
+  public:
+    /// As spec.versions; null: not parsed.
+    using Schemas = std::vector<kube::Schema::Ptr>;
+
+    void keep(std::string uid, Schemas schemas);
+    /// Empty: they are of another object.
+    Schemas of(std::string_view uid) const;
+    /// What was kept is of an older state of the object.
+    void forget();
+    /// Of the schemas of all definitions.
+    kube::SchemaPool& parts() { return parts_; }
+
+  private:
+    mutable std::mutex mutex_;  ///< of uid_ and schemas_
+    std::string uid_;
+    Schemas schemas_;
+    kube::SchemaPool parts_;
 };
 
 /// `last` outlives the rules.
