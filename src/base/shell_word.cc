@@ -1,5 +1,8 @@
 #include "base/shell_word.h"
 
+#include <algorithm>
+#include <array>
+
 namespace muster {
 
 std::string shell_word(std::string_view text) {
@@ -15,6 +18,13 @@ std::string shell_word(std::string_view text) {
             word += c;
     }
     return word + "'";
+}
+
+bool is_shell(std::string_view word) {
+    static constexpr auto kShells =
+        std::to_array<std::string_view>({"sh", "bash", "dash", "ash", "zsh", "ksh"});
+    const std::string_view name = word.substr(word.rfind('/') + 1);  // npos + 1: all of it
+    return std::ranges::find(kShells, name) != kShells.end();
 }
 
 }  // namespace muster

@@ -13,5 +13,12 @@ TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
     EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(IsShell, TakesItsNameOrAPathOfIt) {
+    for (const char* word : {"sh", "bash", "/bin/dash", "/usr/local/bin/zsh", "bin/ksh", "ash"})
+        EXPECT_TRUE(is_shell(word)) << word;
+    for (const char* word : {"", "/", "bash/", "shell", "python3", "fish", "/bin/sh -c", "-sh"})
+        EXPECT_FALSE(is_shell(word)) << word;
+}
+
 }  // namespace
 }  // namespace muster

@@ -200,9 +200,7 @@ bool serves_beside_command(const Job& job) {
 }
 
 bool has_own_command(const kube::Container& container) {
-    const auto is_word = [](const std::string& word) { return !word.empty(); };
-    return std::ranges::any_of(container.command, is_word) ||
-           std::ranges::any_of(container.args, is_word);
+    return kube::has_words(container.command) || kube::has_words(container.args);
 }
 
 MpiView view_of(const Job& job) {

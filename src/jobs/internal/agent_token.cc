@@ -7,6 +7,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "base/shell_word.h"
 #include "jobs/internal/text.h"
 #include "kube/values/base64.h"
 #include "net/tls/certificates.h"
@@ -39,15 +40,12 @@ bool names_agent(std::string_view word) {
 
 /// Whether a command calls an agent. The texts of other programs than shells may say anything.
 bool calls_agent(const kube::Container& container) {
-    static constexpr std::array<std::string_view, 6> kShells{"sh",  "bash", "dash",
-                                                             "ash", "zsh",  "ksh"};
     bool in_shell = false;
     for (const auto* const words : {&container.command, &container.args})
         for (const std::string_view word : *words) {
             const bool is_text = word.find_first_of(kBehindAgent) != word.npos;
             if ((in_shell || !is_text) && names_agent(word)) return true;
-            const std::string_view name = word.substr(word.rfind('/') + 1);
-            in_shell = in_shell || std::ranges::find(kShells, name) != kShells.end();
+            in_shell = in_shell || is_shell(word);
         }
     return false;
 }

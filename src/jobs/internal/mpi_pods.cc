@@ -338,8 +338,7 @@ void finish_for_kubectl(const MpiView& mpi, bool launcher, kube::Pod& pod) {
     if (!launcher) {
         // Open MPI looks for the agent on every host before it starts anything.
         add_config(mpi, {item(kKubexec, kExecutable)}, pod, main);
-        const auto is_word = [](const std::string& word) { return !word.empty(); };
-        if (std::ranges::any_of(main.command, is_word)) return;
+        if (kube::has_words(main.command)) return;
         main.command = {"sleep"};
         main.args = {"365d"};
         return;

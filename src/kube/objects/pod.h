@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/json/value.hpp>
+#include <string>
+#include <vector>
 
 #include "kube/objects/object_meta.h"
 
@@ -104,6 +107,11 @@ BOOST_DESCRIBE_STRUCT(Container, (),
                       (name, image, command, args, working_dir, ports, env_from, env, resources,
                        volume_mounts, restart_policy, termination_message_path,
                        termination_message_policy, rest))
+
+/// Whether a container's command or args say anything: mpi-operator takes [""] for none.
+inline bool has_words(const std::vector<std::string>& words) {
+    return std::ranges::any_of(words, [](const std::string& word) { return !word.empty(); });
+}
 
 struct KeyToPath {
     std::string key;

@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "base/shell_word.h"
 #include "manifest/internal/shell_words.h"
 
 namespace muster::manifest {
@@ -17,8 +18,6 @@ constexpr auto kLaunchers =
     std::to_array<std::string_view>({"torchrun", "dlrover-run", "muster-run"});
 constexpr auto kModules =
     std::to_array<std::string_view>({"torch.distributed.run", "torch.distributed.launch"});
-constexpr auto kShells =
-    std::to_array<std::string_view>({"sh", "bash", "dash", "ash", "zsh", "ksh"});
 /// After these words a command begins.
 constexpr auto kKeywords = std::to_array<std::string_view>(
     {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "coproc"});
@@ -171,7 +170,7 @@ class TextEditor {
 
 std::string script_of(const std::vector<std::string>& words) {
     if (words.empty()) return {};
-    if (!is_one_of(kShells, file_name(words[0])))
+    if (!is_shell(words[0]))
         return words[0].find('/') == std::string::npos ? std::string() : words[0];
     const std::optional<Operand> operand = find_operand(words, 0);
     return operand && !operand->is_text ? words[operand->index] : std::string();
@@ -209,7 +208,7 @@ Result<std::optional<LauncherCall>> find_launcher_call(const std::vector<std::st
         if (is_one_of(kLaunchers, name)) return LauncherCall{.index = i};
         if (is_replaced(word) && names_launcher(word)) return not_followed(word);
         if (is_python(word)) return find_module(words, i);
-        if (is_one_of(kShells, name)) return find_text(words, i);
+        if (is_shell(word)) return find_text(words, i);
         if (word == "eval" && i + 1 < words.size())
             return LauncherCall{.kind = LauncherCall::Kind::kText, .index = i + 1};
         // `command -v` only looks.

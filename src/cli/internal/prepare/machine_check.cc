@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/internal/prepare/volume_check.h"
+#include "kube/objects/pod.h"
 #include "kube/values/json_access.h"
 #include "kube/values/quantity.h"
 #include "manifest/pod_specs.h"
@@ -89,8 +90,7 @@ class ContainerCheck {
         working_dir_ = normal_path(working_dir_);
         if (own_dir) check_working_dir();
         std::vector<std::string> words = kube::strings_at(*ref_.container, "command");
-        const auto is_word = [](const std::string& word) { return !word.empty(); };
-        written_ = std::ranges::any_of(words, is_word);
+        written_ = kube::has_words(words);
         // A kind may take `command: [""]` for none.
         if (!written_ && !given_.empty()) words = given_;
         std::size_t of_command = words.size();
