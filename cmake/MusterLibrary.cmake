@@ -32,10 +32,12 @@
 #       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
 #       also quantity_fuzz, which searches for new inputs (./dev fuzz quantity).
 
-# The headers that almost every file needs and that cost most: compiled once per set of flags.
+# The headers that almost every file needs and that cost most: compiled once per set of flags. They are named without their
+# folder, so that the file which CMake generates for them is the same in each checkout: ccache hashes it.
 add_library(muster_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
 target_link_libraries(muster_pch PUBLIC muster_boost_json fmt::fmt)
-target_precompile_headers(muster_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+target_include_directories(muster_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake)
+target_precompile_headers(muster_pch PRIVATE <pch.h>)
 target_compile_options(muster_pch PRIVATE -Xclang -fno-pch-timestamp)
 
 # Test programs have one of their own, with GoogleTest in it. They are compiled without optimisation where sanitizers
@@ -46,7 +48,8 @@ if(MUSTER_SANITIZE)
 endif()
 add_library(muster_test_pch STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
 target_link_libraries(muster_test_pch PUBLIC muster_boost_json fmt::fmt GTest::gmock)
-target_precompile_headers(muster_test_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/test_pch.h)
+target_include_directories(muster_test_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake)
+target_precompile_headers(muster_test_pch PRIVATE <test_pch.h>)
 target_compile_options(muster_test_pch PRIVATE -Xclang -fno-pch-timestamp ${muster_test_options})
 
 add_custom_target(tests)
@@ -58,7 +61,7 @@ function(_muster_target target)
 endfunction()
 
 function(_muster_compiled target pch)
-    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src PRIVATE ${CMAKE_SOURCE_DIR}/cmake)
     target_link_libraries(${target} PUBLIC muster_boost_json fmt::fmt)
     target_precompile_headers(${target} REUSE_FROM ${pch})
     target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
@@ -73,13 +76,15 @@ function(_muster_files out ending)
     set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# Compiles the sources of one folder together, up to so many bytes of them, and small folders with the next one: they share
-# headers and templates.
-function(_muster_unity target)
+# Writes files that include the sources of one folder each, up to so many bytes of them, and of small folders those of the
+# next one too: they share headers and templates. The paths in them are relative: each checkout has the same files, and
+# finds in ccache what another one compiled.
+function(_muster_together out)
     set(most_bytes 60000)
     set(small_folder 25000)
     set(folder)
     set(sum ${most_bytes})
+    set(groups)
     foreach(source IN LISTS ARGN)
         cmake_path(GET source PARENT_PATH its_folder)
         file(SIZE ${source} bytes)
@@ -90,13 +95,19 @@ function(_muster_unity target)
         math(EXPR sum "${sum} + ${bytes}")
         if(sum GREATER most_bytes)
             set(sum ${bytes})
-            math(EXPR group "${group} + 1")
+            list(LENGTH groups group)
+            list(APPEND groups ${CMAKE_CURRENT_BINARY_DIR}/together/group_${group}.cc)
+            set(text_${group})
         endif()
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+        cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src)
+        string(APPEND text_${group} "#include \"${source}\"\n")
     endforeach()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    # The other builds compile each by itself and see what is shadowed.
-    target_compile_options(${target} PRIVATE -Wno-shadow)
+    set(group 0)
+    foreach(file IN LISTS groups)
+        file(CONFIGURE OUTPUT ${file} CONTENT "${text_${group}}")
+        math(EXPR group "${group} + 1")
+    endforeach()
+    set(${out} ${groups} PARENT_SCOPE)
 endfunction()
 
 function(muster_library name)
@@ -108,13 +119,20 @@ function(muster_library name)
     foreach(pattern IN LISTS arg_EXCLUDE)
         list(FILTER sources EXCLUDE REGEX "${pattern}")
     endforeach()
-    add_library(muster_${name} STATIC ${sources})
-    _muster_target(muster_${name})
     if(MUSTER_UNITY)
+        set(alone ${sources})
         foreach(pattern IN LISTS arg_ALONE)
             list(FILTER sources EXCLUDE REGEX "${pattern}")
         endforeach()
-        _muster_unity(muster_${name} ${sources})
+        list(REMOVE_ITEM alone ${sources})
+        _muster_together(groups ${sources})
+        set(sources ${alone} ${groups})
+    endif()
+    add_library(muster_${name} STATIC ${sources})
+    _muster_target(muster_${name})
+    if(MUSTER_UNITY)
+        # The other builds compile each by itself and see what is shadowed.
+        target_compile_options(muster_${name} PRIVATE -Wno-shadow)
     endif()
     list(TRANSFORM arg_DEPENDS PREPEND muster_ OUTPUT_VARIABLE depends)
     target_link_libraries(muster_${name} PUBLIC ${depends} ${arg_LIBRARIES})

@@ -20,7 +20,7 @@ def checkout(place, header="inline int one() { return 1; }\n"):
         (place / folder).mkdir(parents=True)
     (place / "cmake/pch.h").write_text(f"#pragma once\n{header}")
     (place / "src/a.cc").write_text("int two() { return one() + 1; }\n")
-    (place / "build/release/cmake_pch.hxx").write_text(f'#include "{place}/cmake/pch.h"\n')
+    (place / "build/release/cmake_pch.hxx").write_text("#include <pch.h>\n")
     return place
 
 
@@ -28,7 +28,7 @@ def build(place, cache, **environment):
     """Compiles header and source; returns how many of the compilations that ccache saw were hits, and misses."""
     build_dir = place / "build/release"
     env = {"HOME": str(cache), "PATH": os.environ["PATH"], "CCACHE_DIR": str(cache), **environment}
-    run = [COMPILE, place, CCACHE, CLANG, "-O1", f"-ffile-prefix-map={place}=.", f"-I{place}/src"]
+    run = [COMPILE, place, CCACHE, CLANG, "-O1", f"-ffile-prefix-map={place}=.", f"-I{place}/src", f"-I{place}/cmake"]
     header, pch = build_dir / "cmake_pch.hxx", build_dir / "cmake_pch.hxx.pch"
     subprocess.run([CCACHE, "--zero-stats"], env=env, check=True, capture_output=True)
     subprocess.run([*run, "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-x", "c++-header",
