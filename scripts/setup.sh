@@ -5,11 +5,12 @@
 # Sets of packages. What is in `run` only serves the example's job, so a caller whose own python3
 # finds these modules does without.
 packages_build=(
-    clang-19 lld-19 llvm-19 libclang-rt-19-dev cmake ninja-build ccache ca-certificates
+    clang-19 lld-19 cmake ninja-build ccache ca-certificates
     libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libc-ares-dev libsqlite3-dev zlib1g-dev prometheus-cpp-dev
     libprotobuf-dev protobuf-compiler
     libgtest-dev libgmock-dev
 )
+packages_sanitize=(llvm-19 libclang-rt-19-dev)
 packages_run=(python3 python3-torch python3-sklearn)
 packages_test=(
     clang-format-19 shellcheck mypy git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py zsh fish
@@ -35,7 +36,7 @@ prepare_run() {
 }
 
 prepare_test() {
-    need_packages build run test
+    need_packages build sanitize run test
     need_boost
 }
 
