@@ -61,6 +61,12 @@ def test_missing_packages_are_those_that_dpkg_does_not_know(tmp_path):
     assert result.stdout.split() == ["no-such-package"]
 
 
+@pytest.mark.parametrize("preset,said", [("release", ""), ("debug", ""), ("asan", "sanitize"), ("tsan", "sanitize"), ("fuzz", "sanitize")])
+def test_a_build_with_sanitizers_installs_what_they_need(tmp_path, preset, said):
+    result = bash(f"root={tmp_path}; need_packages() {{ echo $*; }}; step() {{ :; }}; configure {preset}", tmp_path)
+    assert result.stdout.strip() == said, result
+
+
 def test_the_job_gets_the_callers_python_when_it_has_the_modules(tmp_path):
     program(tmp_path / "bin", "python3", "#!/bin/sh\nexit 0\n")
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
