@@ -151,9 +151,17 @@ join_beside() {
     beside=()
 }
 
+# A shell that is told to end while it starts a command waits for that command. So all of a group are told until none is
+# left, for ten seconds.
 stop_beside() {
-    local one
-    for one in ${beside[@]+"${beside[@]}"}; do kill -- "-${one%% *}" 2>/dev/null || true; done
+    local one tries
+    for one in ${beside[@]+"${beside[@]}"}; do
+        for ((tries = 0; tries < 100; tries++)); do
+            kill -- "-${one%% *}" 2>/dev/null || break
+            sleep 0.1
+        done
+        kill -KILL -- "-${one%% *}" 2>/dev/null || true
+    done
 }
 
 # either A B: "A or B", as pytest -k wants it.

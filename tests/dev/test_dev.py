@@ -208,8 +208,11 @@ def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
                     "unit-serial asan  -L ^serial$", "elastic"], result
 
 
-def test_a_whole_run_that_is_interrupted_leaves_nothing_behind(tmp_path):
-    result = bash(WHOLE + """suite_simulate() { echo $BASHPID >$logs/playing; sleep 1000; }
+@pytest.mark.parametrize("simulate", [
+    "echo $BASHPID >$logs/playing; sleep 1000",
+    "trap : TERM; echo $BASHPID >$logs/playing; sleep 1000; sleep 1001"])  # as if told between two commands
+def test_a_whole_run_that_is_interrupted_leaves_nothing_behind(tmp_path, simulate):
+    result = bash(WHOLE + f"suite_simulate() {{ {simulate}; }}\n" + """
 suite_security() { until [[ -s $logs/playing ]]; do sleep 0.01; done; exit 3; }; test_all || echo status $?
 while kill -0 $(<$logs/playing) 2>/dev/null; do sleep 0.01; done; echo gone""", tmp_path)
     assert result.stdout.endswith("status 3\ngone\n"), result
