@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -45,12 +46,19 @@ void kill_cleanup_process(const CleanupProcess& cleanup) {
     ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cleanup.pid()), &info, WEXITED | WNOWAIT), 0);
 }
 
+/// Returns when the process no longer has the locks of this one.
 pid_t start_sleeper() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     const pid_t pid = ::fork();
     if (pid == 0) {
-        ::close_range(3, ~0U, 0);  // the locks of others
+        ::close_range(3, ~0U, 0);
         for (;;) ::pause();
     }
+    ::close(ends[1]);
+    char none = 0;
+    EXPECT_EQ(::read(ends[0], &none, 1), 0);
+    ::close(ends[0]);
     return pid;
 }
 
