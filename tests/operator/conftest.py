@@ -346,15 +346,11 @@ class Stage:
 
     def run_all(self, names):
         """Runs pods as they come: some kinds make some of them only when others run."""
-        for _ in names:
-            there = self.server.must("GET", self.pods_path)["items"]
-            waiting = [pod["metadata"]["name"] for pod in there if pod["status"].get("phase") == "Pending"]
-            self.run(*waiting)
-            if len(there) == len(names) and not waiting:
-                return
-            if len(there) < len(names):
-                before = len(there)
-                self.server.until_listed(self.pods_path, lambda now, before=before: len(now) > before)
+        count = 0
+        while count < len(names):
+            come = self.server.until_listed(self.pods_path, lambda now, before=count: len(now) > before)
+            count = len(come)
+            self.run(*(name for name, pod in come.items() if pod["status"].get("phase") == "Pending"))
 
     def end(self, code, *names):
         for name in names:
