@@ -122,8 +122,8 @@ def named(server, tmp_path, name):
 
 @pytest.fixture
 def slow_and_next(start, flags, server, tmp_path):
-    """A leader that takes seconds for a few hundred pods, and who comes after it."""
-    slow = start(*flags, "--kube-api-qps=100", "--kube-api-burst=10", kubeconfig=named(server, tmp_path, "slow")).works()
+    """A leader that takes a dozen seconds and more for a few hundred pods, so that a busy machine stops it in time, and who comes after it."""
+    slow = start(*flags, "--kube-api-qps=40", "--kube-api-burst=10", kubeconfig=named(server, tmp_path, "slow")).works()
     other = start(*flags, kubeconfig=named(server, tmp_path, "next"))
     ready(other)
     return slow, other
