@@ -26,9 +26,10 @@ def cold(verb, minutes):
             raise Skipped("a bare root needs root")
         times = ROOT / "build" / "logs" / "drill-bare-root.times"
         steps = times.with_suffix(".steps")
-        times.unlink(missing_ok=True)
+        for left in (times, steps):
+            left.unlink(missing_ok=True)
         subprocess.run([ROOT / "dev", "drill", "bare-root", verb], check=False)
-        if not times.exists():
+        if not (times.exists() and steps.exists()):
             raise Failed("the drill did not get as far")
         _, status, milliseconds = times.read_text().split()
         if status != "0":

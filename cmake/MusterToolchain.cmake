@@ -20,7 +20,7 @@ add_link_options(-fuse-ld=lld)
 add_link_options($<$<CONFIG:Release>:-Wl,--gc-sections> $<$<CONFIG:Release>:-Wl,--icf=safe>)
 
 # What users run is inlined where that makes the code shorter and little further: a third less code, and a quarter less
-# time to compile it. docs/benchmarks.md has what it costs.
+# time to compile it.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     add_compile_options("$<$<CONFIG:Release>:SHELL:-mllvm -inline-threshold=25>")
 endif()

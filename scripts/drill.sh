@@ -53,8 +53,7 @@ verb_drill() {
 
 bare_environment=(env -i HOME="$HOME" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=xterm)
 
-# The commands of the README, each timed. Its results stand in $logs/drill-NAME.times for ./dev bench, and what its steps
-# took in $logs/drill-NAME.steps.
+# The commands of the README, each timed. Its results stand in $logs/drill-NAME.times for ./dev bench.
 # rehearse NAME COMMAND_PREFIX...: the prefix ends in a shell that stands in the clone.
 rehearse() {
     local name=$1 verb begin status failed=0
@@ -169,7 +168,6 @@ drill_fresh_clone() {
     git clone -q "$root" "$place/muster"
     rm -f "$logs/drill-fresh-clone.times"
     rehearse fresh-clone "${bare_environment[@]}" bash -c "cd '$place/muster' && eval \"\$0\"" || status=1
-    cp "$place/muster/build/logs/steps" "$logs/drill-fresh-clone.steps" || status=1
     rm -rf "$place"
     return "$status"
 }
@@ -187,7 +185,7 @@ drill_bare_root() {
     step "debootstrap" debootstrap --variant=minbase bookworm "$place" || die "debootstrap failed"
     cp -L /etc/resolv.conf "$place/etc/resolv.conf"
     git clone -q "$root" "$place/root/muster"
-    rm -f "$logs/drill-bare-root.times"
+    rm -f "$logs"/drill-bare-root.{times,steps}
     # The mounts live and die with this namespace. /proc first, so that the root can be told apart.
     # shellcheck disable=SC2016
     rehearse bare-root "${bare_environment[@]}" HOME=/root unshare --mount --fork bash -c '
@@ -197,6 +195,7 @@ drill_bare_root() {
         mount -t sysfs sysfs "$1/sys" || mount --rbind /sys "$1/sys"
         mount --rbind /dev "$1/dev"
         exec chroot "$1" bash -c "cd /root/muster && exec $2"' bare-root "$place" || status=1
+    # What took how long there, for ./dev bench.
     cp "$place/root/muster/build/logs/steps" "$logs/drill-bare-root.steps" || status=1
     remove_root "$place"
     return "$status"
