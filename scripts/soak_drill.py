@@ -4,8 +4,9 @@ soak_drill.py MUSTER [--minutes N | --rounds N] [--seed N]. kubectl and the Pyth
 were built (./dev cluster build kubectl python-clients). In a round each client lives in a namespace of its own, makes
 objects of many kinds, reads, changes, watches and deletes them, and the namespaces go. So every round leaves what the one
 before left, once the server remembers as many changes for its watchers as it ever does. From there on rounds are counted,
-and memory, descriptors and processes of the server stay what they are. A call that fails in a way that it should not ends
-the drill, and it fails if anything held the event loop for longer than 50 ms.
+and memory, descriptors and processes of the server stay what they are. With --rounds, one object is changed as often as
+that takes and two rounds go before those that count. A call that fails in a way that it should not ends the drill, and it
+fails if anything held the event loop for longer than 50 ms.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from programs import find  # noqa: E402
 
 CALLS = 250  # of plain HTTP in a round
 HISTORY = 10_000  # changes that the server remembers
+WARM_UP = 2  # rounds, where history is filled by itself
 GROWTH = 1.08  # of memory, or...
 SLACK_KB = 4096  # ...what an allocator keeps or gives back by chance
 PATCH = {"json": "application/json-patch+json", "merge": "application/merge-patch+json",
@@ -130,6 +132,19 @@ class Server:
         resident = int(status.split("VmRSS:")[1].split()[0])
         children = pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
         return {"memory, kB": resident, "descriptors": len(os.listdir(f"/proc/{self.pid}/fd")), "children": len(children)}
+
+
+def fill_history(server):
+    """Changes of one object that is no smaller than most: what rounds leave takes the place of its versions."""
+    connection = server.connect()
+    path = "/api/v1/namespaces/default/configmaps"
+    revision = 0
+    server.call(connection, "POST", path, {"metadata": {"name": "history"}, "data": {"filling": "x" * 2000}})
+    while revision <= HISTORY:
+        body = {"data": {"revision": str(revision)}}
+        changed = server.call(connection, "PATCH", f"{path}/history", body, kind=PATCH["merge"])
+        revision = int(changed["metadata"]["resourceVersion"])
+    connection.close()
 
 
 def plain(server, namespace, rng):
@@ -279,10 +294,12 @@ def main():
     sdk = Sdk(server, python) if python else None
     begin, number, measured = time.monotonic(), 0, []
     try:
+        if options.rounds:
+            fill_history(server)
         while len(measured) < options.rounds if options.rounds else time.monotonic() - begin < options.minutes * 60:
             revision = one_round(server, options, sdk, number, rng)
             number += 1
-            if revision > HISTORY:
+            if revision > HISTORY and not (options.rounds and number <= WARM_UP):
                 measured.append(server.measure())
         if len(measured) < 2:
             raise Failed(f"{number} rounds are too few to compare: the server still remembers all {revision} changes")

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from programs import ROOT, SOURCES, Missing, build
+from programs import CACHE, ROOT, SOURCES, Missing, build
 
 # manifest: (environment in examples/requirements, or a program; accuracy)
 EXAMPLES = {
@@ -50,3 +50,9 @@ def path_for(name, path=None):
         raise Missing(f"{name} is for root: {OF_ROOT[name]}")
     program = build(environment if environment in SOURCES else f"python-{environment}")
     return f"{pathlib.Path(program).parent}:{path}"
+
+
+def environment_for(name, environment):
+    """The environment of its job: with its packages, which are compiled once and not by each process of each run."""
+    return {**environment, "PATH": path_for(name, environment["PATH"]),
+            "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(CACHE / "bytecode")}

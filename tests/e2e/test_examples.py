@@ -13,7 +13,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 
-from examples import EXAMPLES, TRACES, manifest, path_for  # noqa: E402
+from examples import EXAMPLES, TRACES, environment_for, manifest  # noqa: E402
 from programs import Missing  # noqa: E402
 
 # The one with a kill of its own, below; and the one that test_lifecycle.py runs.
@@ -22,7 +22,7 @@ ELSEWHERE = ("pytorch-elastic.yaml", "pytorch-digits.yaml")
 
 def use(muster, example):
     try:
-        muster.environment["PATH"] = path_for(example, muster.environment["PATH"])
+        muster.environment = environment_for(example, muster.environment)
     except Missing as why:
         pytest.skip(str(why))
     shutil.rmtree(TRACES.get(example, "/nonexistent"), ignore_errors=True)

@@ -13,11 +13,8 @@
 namespace muster::cli {
 namespace {
 
-/// Under sanitizers few are enough: ./dev test runs hundreds of seeds with the release build.
+/// Of which each run plays one: ./dev test plays hundreds of seeds with the release build.
 constexpr std::uint64_t kSeeds = 16;
-constexpr std::uint64_t kSlices = 8;
-/// Of `election`, where a seed takes as long as a dozen of others.
-constexpr std::uint64_t kElectionSlices = 16;
 
 class BuiltinScenarios : public ::testing::TestWithParam<sim::BuiltinScenario> {};
 
@@ -25,9 +22,7 @@ TEST_P(BuiltinScenarios, KeepTheRules) {
     const SimulationInput input = read_scenario_text(GetParam().text, "scenario");
     for (const manifest::Problem& problem : input.problems) ADD_FAILURE() << format(problem);
     ASSERT_FALSE(HasFailure());
-    const bool election = std::string_view(GetParam().name) == "election";
-    for (const std::uint64_t seed :
-         seeds_of_this_run(kSeeds, election ? kElectionSlices : kSlices)) {
+    for (const std::uint64_t seed : seeds_of_this_run(kSeeds, kSeeds)) {
         const auto outcome = sim::simulate(input.scenario, {.seed = seed, .tell = {}});
         ASSERT_TRUE(outcome) << outcome.error().message();
         for (const sim::Violation& violation : outcome->violations)
