@@ -251,23 +251,6 @@ TEST_P(NodeAttachTest, WhoReadsSlowlyHoldsTheContainerUpAndNothingIsLost) {
     EXPECT_TRUE(text == expected) << text.size() << " of " << expected.size();
 }
 
-TEST_P(NodeExecTest, WhatAPodUsesIsMeasured) {
-    create(pod_json("busy", shell("while :; do :; done")));
-    wait_phase("busy", "Running");
-    const auto usage = await(node->usage());
-    ASSERT_TRUE(usage);
-    EXPECT_GE(usage->window, Duration(std::chrono::seconds(1)));
-    EXPECT_GT(usage->machine.memory_bytes, 0);
-    const auto of = [&](const std::string& name) {
-        const auto found = std::ranges::find(usage->pods, name, &kube::PodUsage::name);
-        EXPECT_NE(found, usage->pods.end()) << name;
-        return found == usage->pods.end() ? kube::Usage{} : found->containers.at(0).usage;
-    };
-    EXPECT_GT(of("busy").cpu_nanos, of("p").cpu_nanos);
-    EXPECT_GT(of("busy").cpu_nanos, 0);
-    EXPECT_GT(of("p").memory_bytes, 0);
-}
-
 INSTANTIATE_TEST_SUITE_P(Modes, NodeExecTest,
                          testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          [](const auto& each) {

@@ -219,28 +219,6 @@ TEST_P(NodeTest, APodWaitsForItsSchedulingGates) {
     EXPECT_EQ(addresses->at(0).at("ip"), json::value(done.status.pod_ip));
 }
 
-TEST_P(NodeTest, AHugeLineDoesNotGrowMemoryAndATailIsQuick) {
-    options.log_limits.bytes = std::uint64_t{100} << 20;
-    start_node();
-    create(pod_json("big", shell("head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last")));
-    wait_phase("big", "Succeeded");
-    kube::LogOptions tail;
-    tail.tail_lines = 1;
-    EXPECT_EQ(logs("big", tail), "last\n");
-    tail.tail_lines = 2;
-    EXPECT_EQ(logs("big", tail).size(), 50'000'000 + 1 + 5);
-}
-
-TEST_P(NodeTest, SixtyFourPods) {
-    options.cpus = 64;
-    start_node();
-    for (int i = 0; i < 64; ++i) create(pod_json(fmt::format("p{}", i), shell("exec sleep 1000")));
-    for (int i = 0; i < 64; ++i) wait_phase(fmt::format("p{}", i), "Running");
-    for (int i = 0; i < 64; ++i) remove(fmt::format("p{}", i));
-    for (int i = 0; i < 64; ++i)
-        wait_for(fmt::format("p{}", i), [](const kube::Pod* p) { return p == nullptr; });
-}
-
 TEST_P(NodeTest, StoppingKillsWhatRunsAndLeavesNoFiles) {
     start_node();
     create(pod_json("a", shell("trap '' TERM; (setsid sleep 1000 &); exec sleep 1000")));
