@@ -157,8 +157,9 @@ def idle(muster):
 # are done first, under muster and by hand alike, and a second is more than what is measured. So workers come in when
 # the master listens.
 PATIENT_WORKER = """
-import os, runpy, socket, time
-import torch.nn.parallel, sklearn.datasets
+import os, runpy, socket, sys, time
+sys.path[:0] = ["examples"]
+import torch.nn.parallel, drawn_digits
 while True:
     try:
         socket.create_connection((os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))).close()

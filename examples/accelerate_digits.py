@@ -1,4 +1,4 @@
-"""Classifies scikit-learn's handwritten digits with Accelerate.
+"""Classifies drawn digits with Accelerate.
 
 Reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob sets:
 

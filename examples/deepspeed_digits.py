@@ -1,4 +1,4 @@
-"""Classifies scikit-learn's handwritten digits with DeepSpeed.
+"""Classifies drawn digits with DeepSpeed.
 
 Reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob sets, and LOCAL_RANK, which the manifest sets:
 

@@ -1,4 +1,4 @@
-"""Classifies scikit-learn's handwritten digits with DistributedDataParallel.
+"""Classifies drawn digits with DistributedDataParallel.
 
 Reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob and torchrun both set:
 
@@ -10,10 +10,10 @@ import os
 import sys
 
 import torch.distributed as dist
-from sklearn.datasets import load_digits
 from torch.nn.parallel import DistributedDataParallel
 
 import torch
+from drawn_digits import draw_digits
 from torch import nn
 
 EPOCHS = int(os.environ.get("EPOCHS", "30"))
@@ -22,9 +22,7 @@ BATCH = 32
 
 def load(rank, world):
     """This rank's share of the training set, and the whole test set."""
-    digits = load_digits()
-    images = torch.tensor(digits.data / 16.0, dtype=torch.float32)
-    labels = torch.tensor(digits.target)
+    images, labels = draw_digits()
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0))
     test, train = order[:360], order[360:]
     # Equal shares: every rank must take part in the same number of gradient exchanges.

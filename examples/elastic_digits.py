@@ -1,4 +1,4 @@
-"""Classifies scikit-learn's handwritten digits with as many processes as there are at the time.
+"""Classifies drawn digits with as many processes as there are at the time.
 
 torchrun restarts it whenever a worker is lost or comes in; each start continues from the last epoch that rank 0 left
 in CHECKPOINTS:

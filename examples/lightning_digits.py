@@ -1,4 +1,4 @@
-"""Classifies scikit-learn's handwritten digits with PyTorch Lightning.
+"""Classifies drawn digits with PyTorch Lightning.
 
 Lightning's own environment for Kubeflow reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob sets:
 

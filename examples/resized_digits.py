@@ -1,4 +1,4 @@
-"""Classifies scikit-learn's handwritten digits with as many processes as there are, and learns the same with any number of them.
+"""Classifies drawn digits with as many processes as there are, and learns the same with any number of them.
 
 What elastic_digits.py leaves open, muster closes: the global batch stays at 60 samples, each sample of an epoch comes exactly once though the
 number of processes changes in its middle, and the agent sees the steps. It runs under muster-run and torchrun, and alone:

@@ -1,4 +1,4 @@
-"""Teaches a small vision transformer scikit-learn's handwritten digits with the Trainer of Transformers.
+"""Teaches a small vision transformer to read drawn digits with the Trainer of Transformers.
 
 Reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which a PyTorchJob sets. The model begins with random weights, so
 nothing is downloaded:

@@ -11,9 +11,9 @@ packages_build=(
     libgtest-dev libgmock-dev
 )
 packages_sanitize=(llvm-19 libclang-rt-19-dev)
-packages_run=(python3 python3-torch python3-sklearn)
+packages_run=(python3 python3-torch)
 packages_test=(
-    clang-format-19 shellcheck mypy git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py zsh fish
+    clang-format-19 shellcheck mypy git procps iproute2 passt python3-pytest python3-pytest-xdist python3-venv python3-yaml openmpi-bin python3-mpi4py python3-sklearn zsh fish
 )
 packages_lint=(clang-tidy-19 git)
 packages_drill=(debootstrap git)
@@ -23,7 +23,7 @@ packages_cluster=(python3 python3-yaml openssl)
 # conflict. So those are unpacked into the cache and never installed.
 boost_version=1.81
 
-job_modules=(torch sklearn)
+job_modules=(torch)
 
 prepare_build() {
     need_packages build
@@ -226,7 +226,7 @@ report_missing_tools() {
             want_header gmock/gmock.h "GoogleTest and GoogleMock 1.12 or newer"
             ;;
         run)
-            has_job_modules python3 || missing+=("python3 with the modules ${job_modules[*]}")
+            has_job_modules python3 || missing+=("python3 with ${job_modules[*]}")
             ;;
         test)
             want_program clang-format-19 "clang-format 19"

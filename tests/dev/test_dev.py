@@ -45,7 +45,7 @@ def test_elsewhere_than_on_debian_each_missing_thing_is_named(tmp_path):
                   "need_packages build run test lint", tmp_path)
     assert result.returncode == 1
     for wanted in ("clang 19", "lld 19", "CMake 3.25", "Ninja", "Boost 1.81", "fmt 9", "spdlog 1.10", "CLI11 2.1",
-                   "yaml-cpp 0.7", "protobuf's compiler", "protobuf 3.21", "GoogleTest", "torch sklearn", "clang-format 19", "pytest",
+                   "yaml-cpp 0.7", "protobuf's compiler", "protobuf 3.21", "GoogleTest", "python3 with torch", "clang-format 19", "pytest",
                    "clang-tidy 19"):
         assert wanted in result.stderr, wanted
 

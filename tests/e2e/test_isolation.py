@@ -59,7 +59,8 @@ def test_two_jobs_at_once_on_the_same_default_port(muster):
 def test_two_real_trainings_at_once_on_the_same_default_port(muster):
     # Without namespaces a worker of one joined the other's master and reported a world of its size.
     pytest.importorskip("torch")
-    shutil.copy(ROOT / "examples" / "digits.py", muster.directory)
+    for file in ("digits.py", "drawn_digits.py"):
+        shutil.copy(ROOT / "examples" / file, muster.directory)
     job = (ROOT / "examples" / "pytorch-digits.yaml").read_text().replace("examples/digits.py", "digits.py")
     jobs = "\n---\n".join(job.replace("name: digits", f"name: {name}") for name in ("red", "blue"))
     assert jobs.count("name: red") == 1

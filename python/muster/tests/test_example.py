@@ -1,7 +1,6 @@
 """The example that uses all of it, under torchrun, with a number of processes that changes."""
 
 import contextlib
-import importlib.util
 import os
 import re
 import signal
@@ -15,7 +14,6 @@ import pytest
 from conftest import ROOT, SOURCES, environment, needs_torch
 
 EXAMPLE = ROOT / "examples" / "resized_digits.py"
-needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason=f"{sys.executable} has no sklearn")
 
 
 @contextlib.contextmanager
@@ -45,7 +43,6 @@ def torchrun(processes, checkpoints, **variables):
 
 
 @needs_torch
-@needs_sklearn
 def test_it_goes_on_with_another_number_of_processes(tmp_path, progress):
     said = []
     with torchrun(2, tmp_path) as first:
