@@ -6,7 +6,7 @@ import pytest
 
 from conftest import needs_root, pytorchjob
 
-PATIENT = "exec sleep 1000"
+PATIENT = "echo begun; exec sleep 1000"
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,7 @@ def test_a_signal_of_choice_reaches_the_program(muster):
 ])
 def test_what_is_not_there_is_named(muster, words, told):
     run = begin(muster, pytorchjob("digits", PATIENT, 1, PATIENT))
+    run.wait_for("digits-worker-0 | begun")
     refused = muster.run("kill", *words)
     assert refused.status == 1 and told in refused.err, refused
     run.interrupt()
