@@ -12,7 +12,7 @@ import threading
 import time
 
 from figure import Figure
-from measure import Failed, cpu_seconds, median, memory_bytes, wait_for
+from measure import Failed, exact_cpu_seconds, median, memory_bytes, wait_for
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -55,7 +55,7 @@ class Up:
         return memory_bytes(self.process.pid, "Rss")
 
     def cpu(self):
-        return cpu_seconds(self.process.pid)
+        return exact_cpu_seconds(self.process.pid)
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)  # which ends the pods too
