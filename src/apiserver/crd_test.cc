@@ -373,6 +373,22 @@ TEST(Definitions, TakeTheSchemasThatTheirOwnValidationRead) {
     EXPECT_EQ(again->to_openapi(), own[0]->to_openapi());
 }
 
+TEST(Definitions, DeclareTheSameUntilTheirSpecChanges) {
+    json::value before = json::parse(definition());
+    before.at("metadata").as_object()["uid"] = "mine";
+    before.at("metadata").as_object()["generation"] = 1;
+    json::value deleted = before;
+    deleted.at("metadata").as_object()["generation"] = 2;
+    deleted.at("metadata").as_object()["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    EXPECT_TRUE(declares_the_same(deleted.get_object(), before.get_object()));
+    json::value changed = deleted;
+    changed.at("spec").at("names").as_object()["shortNames"] = json::array{"th"};
+    EXPECT_FALSE(declares_the_same(changed.get_object(), before.get_object()));
+    json::value another = before;
+    another.at("metadata").as_object()["uid"] = "another's";
+    EXPECT_FALSE(declares_the_same(another.get_object(), before.get_object()));
+}
+
 TEST_F(CrdTest, OwnersOfCustomKindsAreFollowed) {
     define();
     const kube::Response owner = post(kThings, thing("t", R"({"size":1})"));

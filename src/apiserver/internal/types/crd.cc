@@ -256,8 +256,10 @@ Strategy crd_strategy(ReadDefinition& last) {
 bool declares_the_same(const json::object& crd, const json::object& before) {
     const json::object& meta = metadata_of(crd);
     const json::object& meta_before = metadata_of(before);
-    return string_at(meta, "uid") == string_at(meta_before, "uid") &&
-           int_at(meta, "generation") == int_at(meta_before, "generation");
+    if (string_at(meta, "uid") != string_at(meta_before, "uid")) return false;
+    // A deletion that waits for finalizers raises the generation, too.
+    return int_at(meta, "generation") == int_at(meta_before, "generation") ||
+           spec_of(crd) == spec_of(before);
 }
 
 std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read) {

@@ -45,8 +45,8 @@ Strategy crd_strategy(ReadDefinition& last);
 /// is used if it belongs to this object.
 std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read);
 
-/// Whether two states of a stored CustomResourceDefinition declare the same versions: every change
-/// of its spec raises its generation.
+/// Whether two states of a stored CustomResourceDefinition declare the same versions. Every change
+/// of its spec raises its generation, and so does a deletion.
 bool declares_the_same(const json::object& crd, const json::object& before);
 
 }  // namespace muster::apiserver
