@@ -252,16 +252,10 @@ TEST_P(NodeAttachTest, WhoReadsSlowlyHoldsTheContainerUpAndNothingIsLost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeExecTest,
-                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& each) {
-                             return each.param == SandboxMode::kNone ? "Shared" : "Namespaces";
-                         });
+                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone), mode_name);
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeAttachTest,
-                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& each) {
-                             return each.param == SandboxMode::kNone ? "Shared" : "Namespaces";
-                         });
+                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone), mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

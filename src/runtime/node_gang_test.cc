@@ -73,10 +73,7 @@ TEST_P(NodeGangTest, OneThatIsMadeAgainDoesNotWaitForThoseThatAreDone) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeGangTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& suite) {
-                             return suite.param == SandboxMode::kNamespaces ? "Namespaces"
-                                                                            : "Shared";
-                         });
+                         mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

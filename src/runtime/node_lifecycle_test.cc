@@ -132,10 +132,7 @@ TEST_P(NodeLifecycleTest, WhatEndedBeforeTheNodeBeganKeepsItsStatusAndMayGo) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeLifecycleTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& suite) {
-                             return suite.param == SandboxMode::kNamespaces ? "Namespaces"
-                                                                            : "Shared";
-                         });
+                         mode_name);
 
 class NamespacedLifecycleTest : public NodeLifecycleTest {};
 

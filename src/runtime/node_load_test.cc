@@ -54,10 +54,7 @@ TEST_P(NodeLoadTest, WhatAPodUsesIsMeasured) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeLoadTest,
-                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& each) {
-                             return each.param == SandboxMode::kNone ? "Shared" : "Namespaces";
-                         });
+                         testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone), mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

@@ -178,10 +178,7 @@ TEST_P(NodeProbesTest, WhatCantBeAskedIsRefusedBeforeThePodStarts) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeProbesTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& suite) {
-                             return suite.param == SandboxMode::kNamespaces ? "Namespaces"
-                                                                            : "Shared";
-                         });
+                         mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

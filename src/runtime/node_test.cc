@@ -243,10 +243,7 @@ TEST_P(NodeTest, TheOutputOfAContainerThatClosedItDoesNotHoldItsEnd) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& suite) {
-                             return suite.param == SandboxMode::kNamespaces ? "Namespaces"
-                                                                            : "Shared";
-                         });
+                         mode_name);
 
 class SharedNodeTest : public NodeTest {
   protected:

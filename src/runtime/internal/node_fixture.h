@@ -199,6 +199,11 @@ class NodeWorld : public RealLoop {
     std::unique_ptr<Logs> logs_of_node;
 };
 
+/// Of a test's parameter, in the test's name.
+inline std::string mode_name(const ::testing::TestParamInfo<SandboxMode>& mode) {
+    return mode.param == SandboxMode::kNone ? "Shared" : "Namespaces";
+}
+
 /// A world for each test, in each kind of sandbox that the test names.
 class NodeTest : public ::testing::TestWithParam<SandboxMode>, protected NodeWorld {
   protected:
