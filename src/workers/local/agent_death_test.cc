@@ -37,6 +37,12 @@ class AgentDeathTest : public ::testing::Test {
         EXPECT_EQ(answer, 'y');
         ::close(ready[0]);
     }
+    /// Waits for so many workers to be seen: a worker counts as started when its program begins to
+    /// be executed, and has no environment to be known by for a moment after that.
+    std::vector<pid_t> workers_seen(std::size_t count) {
+        EXPECT_TRUE(world.eventually([&] { return world.processes().size() == count; }));
+        return world.processes();
+    }
     void end_agent(int signal) {
         ::kill(agent_, signal);
         ::waitpid(agent_, nullptr, 0);
@@ -57,7 +63,7 @@ class AgentDeathTest : public ::testing::Test {
 TEST_F(AgentDeathTest, WorkersEndAfterTheGrace) {
     start_agent({world.shell(0, "trap '' TERM; sleep 1000 & sleep 1000"),
                  world.shell(1, "exec sleep 1000")});
-    EXPECT_EQ(world.processes().size(), 2U);
+    workers_seen(2);
     const Instant before = world.loop.clock.now();
     end_agent(SIGKILL);
     EXPECT_TRUE(world.eventually([&] { return world.processes().empty(); }));
@@ -87,7 +93,7 @@ TEST_F(AgentDeathTest, AnEndInBetweenIsTold) {
     start_agent({world.shell(0, "while ! [ -e $ROOT/go ]; do sleep 0.01; done; exit 4"),
                  world.shell(1, "exec sleep 1000")});
     end_agent(SIGKILL);
-    const std::vector<pid_t> both = world.processes();
+    const std::vector<pid_t> both = workers_seen(2);
     std::ofstream(world.root() / "go") << "x\n";
     EXPECT_TRUE(world.eventually([&] { return world.processes().size() == 1; }));
     world.open();
