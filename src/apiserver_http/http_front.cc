@@ -15,10 +15,10 @@
 #include "apiserver_http/internal/requests/request_accounts.h"
 #include "apiserver_http/internal/requests/state_metrics.h"
 #include "apiserver_http/internal/streams/connection.h"
+#include "apiserver_http/internal/wire/answer_body.h"
 #include "apiserver_http/internal/wire/answer_headers.h"
-#include "apiserver_http/internal/wire/long_answer.h"
+#include "apiserver_http/internal/wire/event_lines.h"
 #include "apiserver_http/internal/wire/media_type.h"
-#include "apiserver_http/internal/wire/presented.h"
 #include "apiserver_http/internal/wire/url.h"
 #include "apiserver_http/internal/wire/yaml_body.h"
 #include "apiserver_http/metric_family.h"
@@ -75,8 +75,7 @@ struct HttpFront::Impl {
     Task<apiserver::StatusResult<void>> serve_log(Incoming& incoming, apiserver::Target target);
     Task<apiserver::StatusResult<void>> serve_review(Incoming& incoming,
                                                      apiserver::Target target) const;
-    Task<void> respond_long(Incoming& incoming, int status, net::HttpHeaders headers,
-                            std::shared_ptr<LongAnswer> answer) const;
+    Task<std::string> written(Incoming& incoming, std::shared_ptr<AnswerBody> body) const;
     /// Adds what the front end itself knows.
     std::vector<std::shared_ptr<prometheus::Collectable>> with_current(
         std::vector<std::shared_ptr<prometheus::Collectable>> metrics);
@@ -292,28 +291,26 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
                           .row_object = *row_object,
                           .now = handler.clock().wall_now(),
                           .yaml = incoming.accepted.yaml ? yaml.write : nullptr};
-    if (LongAnswer::suits(reply, form)) {
-        const int status = reply.status;
-        co_await respond_long(incoming, status, std::move(headers),
-                              std::make_shared<LongAnswer>(def, std::move(reply), form));
-    } else if (incoming.accepted.yaml) {
-        incoming.respond(reply.status, std::move(headers),
-                         present_value(*def, reply, form.form, *row_object, form.now));
-    } else {
-        incoming.respond_text(reply.status, std::move(headers),
-                              present(*def, reply, form.form, *row_object, form.now));
-    }
+    const int status = reply.status;
+    if (form.yaml != nullptr) headers.set("Content-Type", kYamlType);
+    incoming.respond_text(
+        status, std::move(headers),
+        co_await written(incoming, std::make_shared<AnswerBody>(def, std::move(reply), form)));
     co_return apiserver::StatusResult<void>();
 }
 
-Task<void> HttpFront::Impl::respond_long(Incoming& incoming, int status, net::HttpHeaders headers,
-                                         std::shared_ptr<LongAnswer> answer) const {
-    while (co_await compute_beside(side_thread, kWorthSideThread,
-                                   [answer] { return answer->write_some(); })) {
+Task<std::string> HttpFront::Impl::written(Incoming& incoming,
+                                           std::shared_ptr<AnswerBody> body) const {
+    if (body->is_long()) {
+        while (co_await compute_beside(side_thread, kWorthSideThread,
+                                       [body] { return body->write_some(); })) {
+        }
+        incoming.works();
+    } else {
+        while (body->write_some()) {
+        }
     }
-    incoming.works();
-    if (incoming.accepted.yaml) headers.set("Content-Type", kYamlType);
-    incoming.respond_text(status, std::move(headers), answer->take());
+    co_return body->take();
 }
 
 Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming,
@@ -326,7 +323,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
     CO_TRY(const std::unique_ptr<apiserver::Watcher> watcher,
            co_await handler.watch(std::move(target), std::move(request)));
     prometheus::Counter& sent = accounts.metrics().watch_events(def->type);
-    EventPresenter presenter(def, incoming.accepted.form, *row_object);
+    EventLines event_lines(def, incoming.accepted.form, *row_object);
     // Immediately, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJsonType)))
         co_return apiserver::StatusResult<void>();
@@ -338,7 +335,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
         for (; event; event = watcher->try_next()) {
             sent.Increment();
             if (incoming.accepted.form != Form::kObject) ++own_lines;
-            presenter.append(lines, *event, handler.clock().wall_now());
+            event_lines.append(lines, *event, handler.clock().wall_now());
             if (lines.size() >= kWatchPiece || turn_is_long()) break;
         }
         if (!co_await incoming.exchange.write(lines)) co_return apiserver::StatusResult<void>();

@@ -1,17 +1,23 @@
 #include "apiserver_http/internal/printing/table.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "apiserver/objects/text_fields.h"
 #include "apiserver_http/internal/printing/cell_text.h"
 #include "apiserver_http/internal/printing/custom_columns.h"
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
+#include "store/json_text.h"
 
 namespace muster::apiserver_http {
 
 namespace {
 
 constexpr std::string_view kMetaVersion = "meta.k8s.io/v1";
+constexpr std::string_view kPartialMetadata = "PartialObjectMetadata";
 
 /// For kinds without columns of their own.
 constexpr Column kPlainColumns[] = {
@@ -49,6 +55,11 @@ const Printer& printer_of(const apiserver::ResourceDef& def) {
     return printer == nullptr ? kPlain : *printer;
 }
 
+json::array cells(const apiserver::ResourceDef& def, const json::value& object, WallTime now) {
+    return def.custom ? custom_cells(def, object, now)
+                      : printer_of(def).cells(object.get_object(), now);
+}
+
 }  // namespace
 
 const Printer* builtin_printer(std::string_view resource) {
@@ -60,59 +71,76 @@ const Printer* builtin_printer(std::string_view resource) {
     return nullptr;
 }
 
-json::object make_table(const apiserver::ResourceDef& def,
-                        std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
-                        const TableOptions& options, WallTime now) {
-    json::array rows;
-    rows.reserve(items.size());
-    for (const store::ObjectTextPtr& item : items)
-        rows.push_back(make_table_row(def, *item->tree(), options.row_object, now));
+std::optional<RowObject> row_object_of(std::string_view include_object) {
+    if (include_object.empty() || include_object == "Metadata") return RowObject::kMetadata;
+    if (include_object == "None") return RowObject::kNone;
+    if (include_object == "Object") return RowObject::kFull;
+    return std::nullopt;
+}
+
+json::object table_head(const apiserver::ResourceDef& def, const ListMeta& meta,
+                        bool with_columns) {
     json::object table{{"kind", "Table"},
                        {"apiVersion", kMetaVersion},
                        {"metadata", list_metadata(meta)},
-                       {"columnDefinitions", nullptr},
-                       {"rows", std::move(rows)}};
-    if (options.with_columns)
+                       {"columnDefinitions", nullptr}};
+    if (with_columns)
         table["columnDefinitions"] =
             def.custom ? custom_column_definitions(def) : definitions(printer_of(def).columns);
     return table;
 }
 
-json::object make_table_row(const apiserver::ResourceDef& def, const json::value& object,
-                            TableOptions::RowObject row_object, WallTime now) {
-    const json::object& fields = object.get_object();
-    json::object row;
-    row["cells"] = def.custom ? custom_cells(def, object, now) : printer_of(def).cells(fields, now);
+json::object table_row(const apiserver::ResourceDef& def, const json::value& object,
+                       RowObject row_object, WallTime now) {
+    json::object row{{"cells", cells(def, object, now)}, {"object", nullptr}};
     switch (row_object) {
-        case TableOptions::RowObject::kNone:
-            row["object"] = nullptr;
+        case RowObject::kNone:
             break;
-        case TableOptions::RowObject::kMetadata:
-            row["object"] = partial_metadata(fields);
+        case RowObject::kMetadata:
+            row["object"] = partial_metadata(object.get_object());
             break;
-        case TableOptions::RowObject::kFull:
-            row["object"] = fields;
+        case RowObject::kFull:
+            row["object"] = object;
             break;
     }
     return row;
 }
 
+void append_table_row(std::string& row, const apiserver::ResourceDef& def, std::string_view text,
+                      const json::value& object, RowObject row_object, WallTime now) {
+    row += R"({"cells":)";
+    store::append_json(row, cells(def, object, now));
+    row += R"(,"object":)";
+    switch (row_object) {
+        case RowObject::kNone:
+            row += "null";
+            break;
+        case RowObject::kMetadata:
+            append_partial_metadata(row, text);
+            break;
+        case RowObject::kFull:
+            row += text;
+            break;
+    }
+    row += '}';
+}
+
+json::object partial_metadata_list_head(const ListMeta& meta) {
+    return {{"kind", "PartialObjectMetadataList"},
+            {"apiVersion", kMetaVersion},
+            {"metadata", list_metadata(meta)}};
+}
+
 json::object partial_metadata(const json::object& object) {
-    return {{"kind", "PartialObjectMetadata"},
+    return {{"kind", kPartialMetadata},
             {"apiVersion", kMetaVersion},
             {"metadata", metadata_of(object)}};
 }
 
-json::object partial_metadata_list(std::span<const store::ObjectTextPtr> items,
-                                   const ListMeta& meta) {
-    json::array list;
-    list.reserve(items.size());
-    for (const store::ObjectTextPtr& item : items)
-        list.push_back(partial_metadata(item->tree()->get_object()));
-    return {{"kind", "PartialObjectMetadataList"},
-            {"apiVersion", kMetaVersion},
-            {"metadata", list_metadata(meta)},
-            {"items", std::move(list)}};
+void append_partial_metadata(std::string& partial, std::string_view text) {
+    fmt::format_to(std::back_inserter(partial),
+                   R"({{"kind":"{}","apiVersion":"{}","metadata":{}}})", kPartialMetadata,
+                   kMetaVersion, apiserver::text_at_path(text, "metadata").value_or("{}"));
 }
 
 }  // namespace muster::apiserver_http

@@ -3,17 +3,16 @@
 #include <boost/json/object.hpp>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 
 #include "apiserver/resources/resource_def.h"
 #include "base/time/clock.h"
-#include "store/object_text.h"
 
 namespace muster::apiserver_http {
 
 // What a client gets of objects that it did not request in full: the rows of a Table, or only their
-// metadata. Pure. Items are objects with a metadata object, as they are stored.
+// metadata. Pure. Objects are as they are stored, with metadata.
 
 /// The metadata of an envelope around items.
 struct ListMeta {
@@ -22,27 +21,26 @@ struct ListMeta {
     std::optional<std::size_t> remaining = std::nullopt;  ///< remainingItemCount
 };
 
-struct TableOptions {
-    /// What a row has in addition to its cells (`includeObject`).
-    enum class RowObject { kNone, kMetadata, kFull };
-    RowObject row_object = RowObject::kMetadata;
-    /// False for the later frames of a watch: a client has the columns from the first one.
-    bool with_columns = true;
-};
+/// What a row of a table has in addition to its cells (`includeObject`).
+enum class RowObject { kNone, kMetadata, kFull };
+/// Nullopt for an invalid value.
+std::optional<RowObject> row_object_of(std::string_view include_object);
 
-/// A meta.k8s.io/v1 Table with one row for each item. Ages are relative to `now`.
-json::object make_table(const apiserver::ResourceDef& def,
-                        std::span<const store::ObjectTextPtr> items, const ListMeta& meta,
-                        const TableOptions& options, WallTime now);
+/// A meta.k8s.io/v1 Table without its rows. Without columns for the later lines of a watch: a client
+/// has them from the first one.
+json::object table_head(const apiserver::ResourceDef& def, const ListMeta& meta, bool with_columns);
+/// One row of it. Ages are relative to `now`.
+json::object table_row(const apiserver::ResourceDef& def, const json::value& object,
+                       RowObject row_object, WallTime now);
+/// Appends the same as JSON; `text` is that of `object`, of which the row copies its part.
+void append_table_row(std::string& row, const apiserver::ResourceDef& def, std::string_view text,
+                      const json::value& object, RowObject row_object, WallTime now);
 
-/// One row of it.
-json::object make_table_row(const apiserver::ResourceDef& def, const json::value& object,
-                            TableOptions::RowObject row_object, WallTime now);
-
+/// kind: PartialObjectMetadataList, without its items.
+json::object partial_metadata_list_head(const ListMeta& meta);
 /// kind: PartialObjectMetadata.
 json::object partial_metadata(const json::object& object);
-/// kind: PartialObjectMetadataList.
-json::object partial_metadata_list(std::span<const store::ObjectTextPtr> items,
-                                   const ListMeta& meta);
+/// Appends the same as JSON, a copy of its part of an object's text.
+void append_partial_metadata(std::string& partial, std::string_view text);
 
 }  // namespace muster::apiserver_http

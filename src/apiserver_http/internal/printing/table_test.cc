@@ -10,6 +10,7 @@
 #include "apiserver/registry_fixture.h"
 #include "apiserver_http/internal/json_access.h"
 #include "kube/values/time.h"
+#include "store/object_text.h"
 
 namespace muster::apiserver_http {
 namespace {
@@ -36,10 +37,16 @@ kube::ObjectPtr object_with(std::string_view fields) {
         json::parse(fmt::format("{{{}{}{}}}", fields, fields.empty() ? "" : ",", kMeta)));
 }
 
+/// A table of one row, which is the same as a value and as text.
 json::object table_of(const apiserver::ResourceDef& def, const kube::ObjectPtr& object,
-                      const TableOptions& options = {}) {
-    const store::ObjectTextPtr text = store::ObjectText::of(object);
-    return make_table(def, std::span(&text, 1), {.resource_version = "7"}, options, kNow);
+                      RowObject row_object = RowObject::kMetadata) {
+    json::object table = table_head(def, {.resource_version = "7"}, true);
+    json::object row = table_row(def, *object, row_object, kNow);
+    std::string text;
+    append_table_row(text, def, store::ObjectText::of(object)->text(), *object, row_object, kNow);
+    EXPECT_EQ(text, json::serialize(row));
+    table["rows"] = json::array{std::move(row)};
+    return table;
 }
 
 std::string cells_of(std::string_view resource, std::string_view fields) {
@@ -50,12 +57,10 @@ std::string cells_of(std::string_view resource, std::string_view fields) {
 }
 
 TEST(Table, HasTheFormThatClientsExpect) {
-    const store::ObjectTextPtr ns =
-        store::ObjectText::of(object_with(R"("status":{"phase":"Active"})"));
-    const json::object table = make_table(
-        def_of("namespaces"), std::span(&ns, 1),
-        {.resource_version = "7", .continue_ = "more", .remaining = 3}, TableOptions(), kNow);
-    EXPECT_EQ(json::value(table), json::parse(R"({"kind":"Table","apiVersion":"meta.k8s.io/v1",
+    const kube::ObjectPtr ns = object_with(R"("status":{"phase":"Active"})");
+    const json::object head = table_head(
+        def_of("namespaces"), {.resource_version = "7", .continue_ = "more", .remaining = 3}, true);
+    EXPECT_EQ(json::value(head), json::parse(R"({"kind":"Table","apiVersion":"meta.k8s.io/v1",
         "metadata":{"resourceVersion":"7","continue":"more","remainingItemCount":3},
         "columnDefinitions":[
           {"name":"Name","type":"string","format":"name","priority":0,
@@ -63,38 +68,37 @@ TEST(Table, HasTheFormThatClientsExpect) {
           {"name":"Status","type":"string","format":"","priority":0,
            "description":"Whether it is in use or on its way out."},
           {"name":"Age","type":"string","format":"","priority":0,
-           "description":"Time since the object was created."}],
-        "rows":[{"cells":["x","Active","64m"],"object":{"kind":"PartialObjectMetadata",
+           "description":"Time since the object was created."}]})"))
+        << json::serialize(head);
+    EXPECT_EQ(
+        table_of(def_of("namespaces"), ns).at("rows"),
+        json::parse(R"([{"cells":["x","Active","64m"],"object":{"kind":"PartialObjectMetadata",
           "apiVersion":"meta.k8s.io/v1","metadata":{"name":"x","namespace":"d",
-          "creationTimestamp":"2026-01-02T02:00:00Z"}}}]})"))
-        << json::serialize(table);
+          "creationTimestamp":"2026-01-02T02:00:00Z"}}}])"));
 }
 
 TEST(Table, CarriesAsMuchOfTheObjectAsIsAskedFor) {
     const kube::ObjectPtr ns = object_with(R"("status":{"phase":"Active"})");
-    const auto object = [&](TableOptions::RowObject wanted) {
-        return table_of(def_of("namespaces"), ns, {.row_object = wanted})
-            .at("rows")
-            .at(0)
-            .at("object");
+    const auto object = [&](RowObject wanted) {
+        return table_of(def_of("namespaces"), ns, wanted).at("rows").at(0).at("object");
     };
-    EXPECT_EQ(object(TableOptions::RowObject::kNone), json::value(nullptr));
-    EXPECT_EQ(object(TableOptions::RowObject::kFull), *ns);
-    EXPECT_EQ(object(TableOptions::RowObject::kMetadata).at("kind"), "PartialObjectMetadata");
-    EXPECT_EQ(table_of(def_of("namespaces"), ns, {.with_columns = false}).at("columnDefinitions"),
-              nullptr);
-    EXPECT_EQ(make_table(def_of("namespaces"), {}, {}, {}, kNow).at("rows"), json::array());
+    EXPECT_EQ(object(RowObject::kNone), json::value(nullptr));
+    EXPECT_EQ(object(RowObject::kFull), *ns);
+    EXPECT_EQ(object(RowObject::kMetadata).at("kind"), "PartialObjectMetadata");
+    EXPECT_EQ(table_head(def_of("namespaces"), {}, false).at("columnDefinitions"), nullptr);
 }
 
 TEST(Table, MetadataAlone) {
-    const store::ObjectTextPtr pod =
-        store::ObjectText::of(object_with(R"("kind":"Pod","spec":{})"));
-    EXPECT_EQ(json::value(partial_metadata_list(std::span(&pod, 1), {.resource_version = "9"})),
-              json::parse(fmt::format(
-                  R"({{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
-                      "metadata":{{"resourceVersion":"9"}},"items":[
-                      {{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",{}}}]}})",
-                  kMeta)));
+    const kube::ObjectPtr pod = object_with(R"("kind":"Pod","spec":{"metadata":{"name":"no"}})");
+    EXPECT_EQ(json::value(partial_metadata_list_head({.resource_version = "9"})),
+              json::parse(R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
+                              "metadata":{"resourceVersion":"9"}})"));
+    const std::string wanted = fmt::format(
+        R"({{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",{}}})", kMeta);
+    EXPECT_EQ(json::serialize(partial_metadata(pod->get_object())), wanted);
+    std::string text;
+    append_partial_metadata(text, store::ObjectText::of(pod)->text());
+    EXPECT_EQ(text, wanted);
 }
 
 TEST(Table, RowsOfBuiltInKinds) {

@@ -14,30 +14,35 @@ namespace muster::apiserver_http {
 /// The form in which an answer about objects is written.
 struct AnswerForm {
     Form form = Form::kObject;
-    TableOptions::RowObject row_object = TableOptions::RowObject::kMetadata;
+    RowObject row_object = RowObject::kMetadata;
     WallTime now = {};
     /// Writes YAML; null: JSON.
     std::string (*yaml)(const json::value& value) = nullptr;
 };
 
-/// The body of an answer that is so long that it would hold the loop, written in pieces: what
-/// present() makes, to the byte. Owns the objects. Pure: any thread, one at a time.
-class LongAnswer {
+/// The body of an answer about objects of a resource, written in pieces that don't hold a loop for
+/// long. Other objects (a Status, a Scale) keep their own form. Owns the objects. Pure: any thread,
+/// one at a time.
+class AnswerBody {
   public:
-    /// `reply`: of a list, or with one object for YAML.
-    LongAnswer(apiserver::DefPtr def, apiserver::Reply reply, AnswerForm form);
+    AnswerBody(apiserver::DefPtr def, apiserver::Reply reply, AnswerForm form);
 
-    /// Whether the answer should be written so, rather than at once.
-    static bool suits(const apiserver::Reply& reply, const AnswerForm& form);
-
-    /// False once the answer is whole.
+    /// Whether writing it all takes so long that it should be done beside the loop.
+    bool is_long() const;
+    /// False once the body is whole.
     bool write_some();
     std::string take() { return std::move(text_); }
 
   private:
+    /// Whether it is of a list or a table, whose items or rows come last.
+    bool of_several() const;
+    ListMeta meta() const;
+    /// All but the items or rows.
     json::object head() const;
-    void begin();
+    void begin(std::span<const store::ObjectTextPtr> items);
     void append(const store::ObjectText& item);
+    void append_yaml(const store::ObjectText& item);
+    void write_value(const json::value& value);
 
     const apiserver::DefPtr def_;
     const apiserver::Reply reply_;
