@@ -225,11 +225,14 @@ class Reader {
         FieldPath::Step step(path_, "properties");
         const json::object* object = value.if_object();
         if (object == nullptr) return mistyped({}, "an object");
+        std::vector<SchemaProperties::Entry> properties;
+        properties.reserve(object->size());
         for (const auto& [name, field] : *object) {
             FieldPath::Step inner(path_, name);
             if (Schema::Ptr property = read(field, false))
-                schema.properties.emplace(name, std::move(property));
+                properties.emplace_back(name, std::move(property));
         }
+        schema.properties = SchemaProperties(std::move(properties));
     }
 
     void read_additional(const json::value& value, Schema& schema) {
@@ -311,6 +314,8 @@ class Reader {
         if (schema.list_map_keys.empty())
             refuse("x-kubernetes-list-map-keys", "FieldValueRequired",
                    "Required value: must not be empty for x-kubernetes-list-type: map");
+        const std::set<std::string_view> required(schema.items->required.begin(),
+                                                  schema.items->required.end());
         for (const std::string& key : schema.list_map_keys) {
             const Schema* property = schema.items->property(key);
             if (property == nullptr) {
@@ -318,9 +323,7 @@ class Reader {
                        "Invalid value: \"" + key + "\": must be a property of the items");
                 continue;
             }
-            const std::vector<std::string>& required = schema.items->required;
-            if (property->default_value.is_null() &&
-                std::find(required.begin(), required.end(), key) == required.end())
+            if (property->default_value.is_null() && !required.contains(key))
                 refuse("x-kubernetes-list-map-keys", "FieldValueRequired",
                        "Required value: \"" + key + "\" must be required or have a default");
         }

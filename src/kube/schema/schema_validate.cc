@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/json/serialize.hpp>
+#include <boost/json/serializer.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "kube/internal/schema/schema_formats.h"
@@ -30,8 +34,11 @@ std::string_view wanted_name(Type type) {
 std::string shown(const json::value& value) {
     constexpr std::size_t kLongest = 200;
     // Not as JSON: 1.5 would be 1.5E0.
-    std::string text =
-        value.is_double() ? fmt::format("{}", value.get_double()) : json::serialize(value);
+    if (value.is_double()) return fmt::format("{}", value.get_double());
+    json::serializer serializer;
+    serializer.reset(&value);
+    std::array<char, kLongest + 1> begin;
+    std::string text(serializer.read(begin.data(), begin.size()));
     if (text.size() <= kLongest) return text;
     std::size_t end = kLongest;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -64,6 +71,10 @@ bool is_whole(const json::value& value) {
 
 /// No one reads more of them, and each may be long.
 constexpr std::size_t kMostOfAReason = 100;
+/// Nor more choices than fit into such a text.
+constexpr std::size_t kMostBytesOfChoices = 2000;
+/// A schema says more names or values than these only to make each look-up among them long.
+constexpr std::size_t kMostScanned = 100;
 /// Each costs as much as a hundred others.
 constexpr int kMostComplexMatches = 3;
 
@@ -149,7 +160,9 @@ class Validator {
             const bool null_is_value = known != nullptr && known->nullable;
             if (field == nullptr || (field->is_null() && !null_is_value)) {
                 FieldPath::Step step(path_, name);
-                if (tells(kRequired)) add(kRequired, "Required value");
+                // Nor looked for: each of many small objects may lack very many.
+                if (!tells(kRequired)) break;
+                add(kRequired, "Required value");
             }
         }
         if (schema.max_properties && object->size() > *schema.max_properties &&
@@ -207,7 +220,10 @@ class Validator {
                 if (part == nullptr && known != nullptr && !known->default_value.is_null())
                     part = &known->default_value;
                 // A missing key is reported as required, if it is.
-                if (part != nullptr) keys.emplace(name, *part);
+                if (part != nullptr)
+                    keys.emplace(name, *part);
+                else if (schema.list_map_keys.size() > kMostScanned)
+                    return;
             }
             if (keys.empty()) return;
         }
@@ -215,19 +231,30 @@ class Validator {
             add("FieldValueDuplicate", "Duplicate value: " + shown(key));
     }
 
+    bool is_choice(const Schema& schema, std::string_view text) {
+        const std::vector<std::string>& all = schema.enumeration;
+        if (all.size() <= kMostScanned) return std::ranges::find(all, text) != all.end();
+        const auto [found, fresh] = choices_.try_emplace(&schema);
+        if (fresh) found->second.insert(all.begin(), all.end());
+        return found->second.contains(text);
+    }
+    static std::string choices_of(const Schema& schema) {
+        std::string choices;
+        for (const std::string& choice : schema.enumeration) {
+            if (!choices.empty()) choices += ", ";
+            if (choices.size() > kMostBytesOfChoices) return choices + "...";
+            choices += shown(json::value(choice));
+        }
+        return choices;
+    }
+
     void check_string(const Schema& schema, const json::value& value) {
         const json::string& text = value.get_string();
         const std::string_view view(text.data(), text.size());
-        if (!schema.enumeration.empty() &&
-            std::find(schema.enumeration.begin(), schema.enumeration.end(), view) ==
-                schema.enumeration.end() &&
-            tells("FieldValueNotSupported")) {
-            std::string supported;
-            for (const std::string& choice : schema.enumeration)
-                supported += (supported.empty() ? "" : ", ") + json::serialize(json::value(choice));
+        if (!schema.enumeration.empty() && !is_choice(schema, view) &&
+            tells("FieldValueNotSupported"))
             add("FieldValueNotSupported", fmt::format("Unsupported value: {}: supported values: {}",
-                                                      shown(value), supported));
-        }
+                                                      shown(value), choices_of(schema)));
         if (schema.max_length && code_points(view) > *schema.max_length &&
             tells("FieldValueTooLong"))
             add("FieldValueTooLong",
@@ -324,6 +351,8 @@ class Validator {
     /// How many causes there were of each reason, those of owners apart.
     std::map<std::pair<std::string_view, bool>, std::size_t> told_;
     int complex_matches_ = 0;
+    /// The values of long enumerations that were looked at.
+    std::map<const Schema*, std::unordered_set<std::string_view>> choices_;
 };
 
 }  // namespace
