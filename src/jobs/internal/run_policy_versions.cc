@@ -6,6 +6,7 @@
 
 #include "jobs/internal/converter.h"
 #include "jobs/internal/text.h"
+#include "kube/values/equality.h"
 #include "kube/values/json_access.h"
 
 // TFJob and PyTorchJob, v1beta1 and v1beta2 (tf-operator v0.4 and v0.5, pytorch-operator v0.4 and
@@ -49,7 +50,7 @@ const std::array<Old, 2>& old_kinds() {
 bool put(json::object& policy, std::string_view field, const json::value& value,
          ConversionNotes& notes) {
     const auto [there, fresh] = policy.emplace(field, value);
-    if (fresh || there->value() == value) return true;
+    if (fresh || kube::equal(there->value(), value)) return true;
     notes.refused(
         forbidden(in_spec(field),
                   fmt::format("{} says something else; keep only one of them", in_policy(field))));

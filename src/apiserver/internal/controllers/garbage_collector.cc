@@ -2,6 +2,7 @@
 
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 
@@ -28,7 +29,7 @@ bool same_references(const json::object& a, const json::object& b) {
     const json::value* left = metadata_of(a).if_contains("ownerReferences");
     const json::value* right = metadata_of(b).if_contains("ownerReferences");
     if (left == nullptr || right == nullptr) return left == right;
-    return *left == *right;
+    return kube::equal(*left, *right);
 }
 
 bool waits(const json::object& object, std::string_view finalizer) {

@@ -259,7 +259,7 @@ bool declares_the_same(const json::object& crd, const json::object& before) {
     if (string_at(meta, "uid") != string_at(meta_before, "uid")) return false;
     // A deletion that waits for finalizers raises the generation, too.
     return int_at(meta, "generation") == int_at(meta_before, "generation") ||
-           spec_of(crd) == spec_of(before);
+           kube::equal(spec_of(crd), spec_of(before));
 }
 
 std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read) {

@@ -1,5 +1,6 @@
 #include "cli/internal/objects/applied_change.h"
 
+#include "kube/values/equality.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {
@@ -8,7 +9,8 @@ namespace {
 using kube::string_at;
 
 bool same_where_said(const json::value& said, const json::value& before, const json::value& after) {
-    if (!said.is_object() || !before.is_object() || !after.is_object()) return before == after;
+    if (!said.is_object() || !before.is_object() || !after.is_object())
+        return kube::equal(before, after);
     for (const auto& [key, value] : said.get_object()) {
         const json::value* const one = before.get_object().if_contains(key);
         const json::value* const other = after.get_object().if_contains(key);
