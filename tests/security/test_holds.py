@@ -92,15 +92,44 @@ def test_long_lists_in_every_form_and_the_deletion_of_all(daemon):
     assert len(daemon.must("DELETE", MAPS)["items"]) >= 2000
 
 
+def test_large_metadata_in_every_form(daemon):
+    daemon.must("POST", MAPS, {"metadata": {"name": "w", "labels": keys(100_000)}})
+    for accept in ACCEPTS:
+        watch = [] if accept == YAML else [MAPS + "?watch=true&timeoutSeconds=1"]
+        for path in [MAPS, MAPS + "/w", *watch]:
+            assert "k99999" in daemon.read(path, accept), (path, accept)
+
+
+def definition(schema, **names):
+    return {"metadata": {"name": "deeps.a.io"}, "spec": {
+        "group": "a.io", "scope": "Namespaced", "names": {"plural": "deeps", "kind": "Deep", **names},
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+
+
+def objects(count, prefix):
+    """A schema in which no part is like another."""
+    return {"type": "object", "properties": {f"{prefix}{i}": {"type": "object", "description": f"of {i}", "properties": {
+        f"q{i}": {"type": "integer", "minimum": i}}} for i in range(count)}}
+
+
+def test_changes_of_large_definitions(daemon):
+    path = f"{DEFINITIONS}/deeps.a.io"
+    made = daemon.must("POST", DEFINITIONS, definition(objects(25_000, "p")))
+    for changed in (definition(objects(25_000, "p"), shortNames=["dp"]), definition(objects(25_000, "r"))):
+        changed["metadata"]["resourceVersion"] = made["metadata"]["resourceVersion"]
+        made = daemon.must("PUT", path, changed)
+    daemon.must("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, content_type=MERGE)
+    daemon.must("DELETE", path)
+    daemon.wait_until_gone(path)
+
+
 def test_large_definitions_and_objects_of_them(daemon):
     for schema, items in [
             ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, [{}] * 800_000),
-            ({"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(2_000)}}, 1),
+            ({"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(30_000)}}, 1),
             ({"type": "object", "properties": {"x": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}}}},
              ["abc"] * 300_000)]:
-        daemon.must("POST", DEFINITIONS, {"metadata": {"name": "deeps.a.io"}, "spec": {
-            "group": "a.io", "scope": "Namespaced", "names": {"plural": "deeps", "kind": "Deep"},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}})
+        daemon.must("POST", DEFINITIONS, definition(schema))
         status, answer = daemon.ask("POST", DEEPS, {"apiVersion": "a.io/v1", "kind": "Deep", "metadata": {"name": "d"}, "x": items})
         assert status in (201, 413, 422), json.dumps(answer)[:500]
         for accept in ACCEPTS:
@@ -112,9 +141,7 @@ def test_large_definitions_and_objects_of_them(daemon):
 def test_defaults_make_no_giant_of_a_small_body(daemon):
     schema = {"type": "object", "properties": {"x": {"type": "array", "items": {"type": "object", "properties": {
         f"d{i}": {"type": "string", "default": "x" * 100} for i in range(100)}}}}}
-    daemon.must("POST", DEFINITIONS, {"metadata": {"name": "deeps.a.io"}, "spec": {
-        "group": "a.io", "scope": "Namespaced", "names": {"plural": "deeps", "kind": "Deep"},
-        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}})
+    daemon.must("POST", DEFINITIONS, definition(schema))
     status, answer = daemon.ask("POST", DEEPS, {"apiVersion": "a.io/v1", "kind": "Deep", "metadata": {"name": "d"}, "x": [{}] * 900_000})
     assert status == 413, answer
 
