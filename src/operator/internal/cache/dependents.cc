@@ -85,7 +85,8 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
         }
     }
     sum_up();
-    if (first_look) note_former_pods(known, status);
+    // A suspended job does not restart, and waits for nothing when it is resumed.
+    if (first_look && !paused) note_former_pods(known, status);
     settle_restarts(known);
 }
 

@@ -129,5 +129,20 @@ TEST(PlannerPause, AResumedJobDoesNotWait) {
                 ElementsAre("Master 0", "Worker 0"));
 }
 
+// Found by `muster simulate chaos --seed 363`.
+TEST(PlannerPause, NorDoesOneThatANewOperatorSawSuspendedFirst) {
+    const jobs::Job job = make_job({.workers = 1, .policy = "ExitCode"});
+    const jobs::Job suspended = make_job({.workers = 1, .policy = "ExitCode", .suspend = true});
+    const jobs::JobStatus restarting =
+        status_after(job, make_dependents({{.type = "Master"}, failed_again()}));
+    ASSERT_TRUE(restarting.is("Restarting"));
+    Dependents anew = make_dependents({});
+    const jobs::JobStatus status = *plan(suspended, restarting, anew, kNow + 1s).status;
+    const Plan resumed = plan(job, status, anew, kNow + 2s);
+    EXPECT_THAT(replicas(resumed.create_pods), ElementsAre("Master 0", "Worker 0"));
+    ASSERT_TRUE(resumed.status);
+    EXPECT_FALSE(resumed.status->is("Restarting"));
+}
+
 }  // namespace
 }  // namespace muster::operators
