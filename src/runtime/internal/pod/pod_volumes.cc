@@ -35,11 +35,12 @@ Task<Result<void>> PodVolumes::fill(bool in_use) {
     wanted.in_use = in_use;
     CO_TRY(volumes_, prepare_volumes(pod_.environment(), pod_.files.volumes(), wanted));
     if (tokens_.due() && !std::exchange(keeps_tokens_, true))
-        pod_.tasks.spawn("tokens", keep_tokens_fresh(), [this](const std::string& what) {
-            keeps_tokens_ = false;
-            pod_.record(kube::EventType::kWarning, "FailedMount",
-                        "tokens are no longer renewed: " + what);
-        });
+        pod_.tasks.spawn("tokens", first_of(keep_tokens_fresh(), end_of_pod()),
+                         [this](const std::string& what) {
+                             keeps_tokens_ = false;
+                             pod_.record(kube::EventType::kWarning, "FailedMount",
+                                         "tokens are no longer renewed: " + what);
+                         });
     filled_ = true;
     if (stale_) data_changed();
     co_return Result<void>{};
@@ -54,13 +55,16 @@ VolumeOptions PodVolumes::options() {
                        .group = group.has_value()}};
 }
 
+Task<void> PodVolumes::end_of_pod() {
+    while (!pod_.machine.has_ended()) co_await ended_.wait();
+}
+
 Task<void> PodVolumes::keep_tokens_fresh() {
     for (;;) {
         while (!tokens_.is_due())
             co_await first_of(pod_.node.clock.sleep_until_wall(*tokens_.due()),
                               pod_.node.clock.sleep_for(kCalendarLook));
         for (;;) {
-            if (pod_.machine.has_ended()) co_return;
             Result<void> renewed = co_await tokens_.fetch(pod_.pod);
             if (renewed)
                 renewed = rewrite_volumes(pod_.environment(), pod_.files.volumes(), options(),
@@ -71,6 +75,11 @@ Task<void> PodVolumes::keep_tokens_fresh() {
             co_await pod_.node.clock.sleep_for(kTokenRetry);
         }
     }
+}
+
+void PodVolumes::pod_has_ended() {
+    following_.reset();
+    ended_.notify_all();
 }
 
 void PodVolumes::data_changed() {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/async/signal.h"
 #include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/files/pod_tokens.h"
 #include "runtime/internal/files/volumes.h"
@@ -13,7 +14,8 @@ namespace muster::runtime {
 /// Secrets, fields of the pod, tokens. Thread: the loop.
 class PodVolumes {
   public:
-    explicit PodVolumes(PodContext& pod) : pod_(pod), tokens_(pod.node.client, pod.node.clock) {}
+    explicit PodVolumes(PodContext& pod)
+        : pod_(pod), tokens_(pod.node.client, pod.node.clock), ended_(pod.node.executor) {}
 
     /// Reads the objects that the volumes show, and follows them from then on.
     Task<Result<void>> fetch_data();
@@ -21,13 +23,15 @@ class PodVolumes {
     Task<Result<void>> fill(bool in_use);
     /// A field of the pod that a volume may show has changed.
     void data_changed();
+    /// From then on nobody reads them, and nothing is followed or renewed.
+    void pod_has_ended();
 
     /// Valid once they are filled.
     const ReadyVolumes& ready() const { return volumes_; }
 
   private:
     VolumeOptions options();
-    /// Runs until the pod has ended.
+    Task<void> end_of_pod();
     Task<void> keep_tokens_fresh();
     Task<void> rewrite_data();
 
@@ -35,6 +39,7 @@ class PodVolumes {
     PodTokens tokens_;
     ReadyVolumes volumes_;
     std::unique_ptr<DataWatch::Following> following_;
+    Signal ended_;
     bool keeps_tokens_ = false;
     bool filled_ = false;
     bool stale_ = false;  ///< the files are not up to date

@@ -139,6 +139,7 @@ void PodWorker::perform(PodActions actions) {
     // Before the status says so, as others may count on the devices then.
     if (pod_.machine.has_ended()) {
         pod_.isolation.release_devices();
+        volumes_.pod_has_ended();
         warn_about_missing_file();
     }
     for (PodAction& action : actions) perform_one(std::move(action));
