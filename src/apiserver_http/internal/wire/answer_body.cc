@@ -119,6 +119,7 @@ void AnswerBody::append(const store::ObjectText& item) {
 
 void AnswerBody::append_yaml(const store::ObjectText& item) {
     const kube::ObjectPtr tree = item.own_tree();
+    if (!of_several() && form_.form != Form::kMetadata) return write_value(*tree);
     json::value value;
     if (form_.form == Form::kTable)
         value = table_row(*def_, *tree, form_.row_object, form_.now);
