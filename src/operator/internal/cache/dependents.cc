@@ -60,6 +60,7 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     // operator writes there would be carried over, and counted again when our watch shows it.
     std::vector<std::int32_t> known(facts->kind->replica_types.size());
     const bool first_look = !rules_.facts;
+    const CountingRules former_rules = rules_;
     for (std::size_t type = 0; rules_.facts && type < types_.size(); ++type)
         known[type] = types_[type].totals.restarts;
     for (const TypeFacts& type : facts->types) {
@@ -76,12 +77,14 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
             Slot& slot = types_[type].slots[i];
+            const SlotId id{static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)};
             if (afresh) {
                 slot.done = slot.lapsed = false;
                 slot.former.reset();
                 slot.former_service.reset();
             }
-            write_off({static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)}, slot);
+            write_off(id, slot);
+            if (!first_look && !former_rules.wants(id)) forget_restarts(id, slot);
         }
     }
     sum_up();
@@ -122,6 +125,15 @@ void Dependents::write_off(SlotId id, Slot& slot) const {
     slot.lapsed = false;
     slot.former.reset();
     slot.former_service.reset();
+}
+
+/// The same when it is wanted again, whatever has happened to its pod meanwhile.
+void Dependents::forget_restarts(SlotId id, Slot& slot) const {
+    if (!rules_.wants(id)) return;
+    slot.carried = 0;
+    ReplicaTotals own;
+    count(own, id, slot, +1);
+    slot.carried = -own.restarts;
 }
 
 void Dependents::sum_up() {

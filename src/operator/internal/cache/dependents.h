@@ -108,6 +108,7 @@ class Dependents {
     void settle_restarts(const std::vector<std::int32_t>& known);
     void note_former_pods(const std::vector<std::int32_t>& known, const jobs::JobStatus& status);
     void write_off(SlotId id, Slot& slot) const;
+    void forget_restarts(SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
     void pod_shown_again(const PodPtr& pod);

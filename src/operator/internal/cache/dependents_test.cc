@@ -359,6 +359,29 @@ TEST(Dependents, HowAPodEndsThatWasStoppedIsNotHeldAgainstItsReplica) {
     }
 }
 
+// Found by `muster simulate elastic-chaos --seed 664`: on a node that is gone, a pod that someone
+// deleted stays for long.
+TEST(Dependents, ARestartIsNotCountedAgainWhenItsReplicaIsWantedAgain) {
+    const JobSketch wanted{.masters = -1, .workers = 2, .policy = "OnFailure"};
+    const JobSketch fewer{.masters = -1, .workers = 1, .policy = "OnFailure"};
+    const PodSketch deleted{.index = 1, .deleting = true};
+    Cache cache(wanted);
+    cache.show({{.index = 0}, {.index = 1}});
+    cache.show(deleted);
+    const auto expect_one = [&](const char* when) {
+        EXPECT_EQ(cache.workers().restarts, 1) << when;
+    };
+    expect_one("deleted");
+    cache.configure(fewer);
+    expect_one("not wanted");
+    cache.configure(wanted);
+    expect_one("wanted again");
+    cache.lose("demo-worker-1");
+    expect_one("gone");
+    cache.show({.index = 1, .uid = "next"});
+    expect_one("with its successor");
+}
+
 struct EndRow {
     std::string name;
     std::vector<PodSketch> life;  ///< of worker 0, the last before it is gone
