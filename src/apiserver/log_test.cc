@@ -105,6 +105,7 @@ TEST_F(LogTest, WithoutANodeTheRefusalNamesIt) {
     post("/api/v1/namespaces/default/pods", pod("single", "", R"(,"nodeName":"n1")"));
     const Result<std::string> refused = log("single");
     ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kUnavailable);
     EXPECT_THAT(refused.error().message(), HasSubstr("no connection to node n1"));
 }
 

@@ -71,6 +71,16 @@ TEST_F(MetricsTest, OfTheNode) {
     EXPECT_EQ(get(fmt::format("{}/nodes/n2", kMetrics)).status, 404);
 }
 
+TEST_F(MetricsTest, WithoutANodeThereAreNone) {
+    restart();
+    for (const char* kind : {"pods", "nodes"}) {
+        const kube::Response got = get(fmt::format("{}/{}", kMetrics, kind));
+        EXPECT_EQ(got.status, 503);
+        EXPECT_EQ(message(got),
+                  "there are no measurements: this API server has no connection to a node");
+    }
+}
+
 TEST_F(MetricsTest, NothingCanBeWrittenOrWatched) {
     const std::string pods = fmt::format("{}/namespaces/default/pods", kMetrics);
     EXPECT_EQ(post(pods, R"({"metadata":{"name":"x"}})").status, 405);

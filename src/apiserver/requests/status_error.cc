@@ -119,6 +119,10 @@ StatusError internal_error(std::string message) {
     return {Error(Code::kInternal, std::move(message)), kube::StatusDetails{}, false, {}};
 }
 
+StatusError unavailable(std::string message) {
+    return {Error(Code::kUnavailable, std::move(message)), kube::StatusDetails{}, false, {}};
+}
+
 StatusError expired(std::string message) {
     return {Error(Code::kGone, std::move(message)), kube::StatusDetails{}, false, {}};
 }

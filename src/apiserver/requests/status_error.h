@@ -73,6 +73,8 @@ StatusError unknown_resource();
 StatusError unknown_path();
 StatusError unsupported_media_type(std::string message);
 StatusError internal_error(std::string message);
+/// 503: something that the answer needs is not there now.
+StatusError unavailable(std::string message);
 /// 410 Expired.
 StatusError expired(std::string message);
 /// 504 for a revision that does not exist yet.

@@ -156,7 +156,7 @@ Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
     if (request.method != kube::Method::kGet) co_return method_not_allowed();
     CO_TRY(const ListQuery query, parse_list_query(request));
     if (state_.node == nullptr)
-        co_return internal_error(
+        co_return unavailable(
             "there are no measurements: this API server has no connection to a node");
     CO_TRY(const kube::NodeUsage usage, co_await state_.node->usage());
     Target stored = target;
@@ -361,7 +361,7 @@ Task<StatusResult<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target,
     // Nothing has run yet, which is not an error.
     if (node_of(pod->get_object()).empty()) co_return std::make_unique<EmptyText>();
     if (state_.node == nullptr)
-        co_return internal_error(fmt::format(
+        co_return unavailable(fmt::format(
             "the log of pod {} can't be read: this API server has no connection to node {}",
             target.name, node_of(pod->get_object())));
     Result<std::unique_ptr<kube::TextStream>> stream =

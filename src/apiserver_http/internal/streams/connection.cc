@@ -24,7 +24,7 @@ apiserver::StatusResult<kube::ObjectPtr> pod_to_connect(const apiserver::Request
         return apiserver::bad_request(
             fmt::format("pod {} does not have a host assigned", target.name));
     if (handler.node() == nullptr)
-        return apiserver::internal_error(
+        return apiserver::unavailable(
             fmt::format("pod {} can't be reached: this API server has no connection to node {}",
                         target.name, node));
     return pod;
