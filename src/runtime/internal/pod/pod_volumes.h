@@ -23,7 +23,7 @@ class PodVolumes {
     Task<Result<void>> fill(bool in_use);
     /// A field of the pod that a volume may show has changed.
     void data_changed();
-    /// From then on nobody reads them, and nothing is followed or renewed.
+    /// From then on no container reads them: nothing is followed or renewed any more.
     void pod_has_ended();
 
     /// Valid once they are filled.
