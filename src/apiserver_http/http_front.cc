@@ -75,7 +75,6 @@ struct HttpFront::Impl {
     Task<apiserver::StatusResult<void>> serve_log(Incoming& incoming, apiserver::Target target);
     Task<apiserver::StatusResult<void>> serve_review(Incoming& incoming,
                                                      apiserver::Target target) const;
-    Task<std::string> written(Incoming& incoming, std::shared_ptr<AnswerBody> body) const;
     /// Adds what the front end itself knows.
     std::vector<std::shared_ptr<prometheus::Collectable>> with_current(
         std::vector<std::shared_ptr<prometheus::Collectable>> metrics);
@@ -293,14 +292,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
                           .yaml = incoming.accepted.yaml ? yaml.write : nullptr};
     const int status = reply.status;
     if (form.yaml != nullptr) headers.set("Content-Type", kYamlType);
-    incoming.respond_text(
-        status, std::move(headers),
-        co_await written(incoming, std::make_shared<AnswerBody>(def, std::move(reply), form)));
-    co_return apiserver::StatusResult<void>();
-}
-
-Task<std::string> HttpFront::Impl::written(Incoming& incoming,
-                                           std::shared_ptr<AnswerBody> body) const {
+    const auto body = std::make_shared<AnswerBody>(def, std::move(reply), form);
     if (body->is_long()) {
         while (co_await compute_beside(side_thread, kWorthSideThread,
                                        [body] { return body->write_some(); })) {
@@ -310,7 +302,8 @@ Task<std::string> HttpFront::Impl::written(Incoming& incoming,
         while (body->write_some()) {
         }
     }
-    co_return body->take();
+    incoming.respond_text(status, std::move(headers), body->take());
+    co_return apiserver::StatusResult<void>();
 }
 
 Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incoming,
