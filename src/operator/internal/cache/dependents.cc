@@ -117,17 +117,17 @@ void Dependents::note_former_pods(const std::vector<std::int32_t>& known,
     }
 }
 
-/// Restarts of an unwanted replica are carried by those that stay. They must not count again if the
-/// replica is wanted again while its pod is still there.
+/// Restarts of an unwanted replica are carried by those that stay.
 void Dependents::write_off(SlotId id, Slot& slot) const {
     if (!rules_.facts || rules_.wants(id)) return;
-    slot.carried = slot.pod ? -(slot.pod->restart_history.restarts + slot.pod->node_restarts) : 0;
+    slot.carried = 0;
     slot.lapsed = false;
     slot.former.reset();
     slot.former_service.reset();
 }
 
-/// The same when it is wanted again, whatever has happened to its pod meanwhile.
+/// They must not count again if the replica is wanted again while its pod is still there, whatever
+/// has happened to that meanwhile.
 void Dependents::forget_restarts(SlotId id, Slot& slot) const {
     if (!rules_.wants(id)) return;
     slot.carried = 0;
