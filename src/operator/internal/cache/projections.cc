@@ -118,11 +118,16 @@ void read_exits(const json::value& status, PodRecord& pod) {
     }
 }
 
+// Statuses and annotations can be written by others, too. Beyond any real count they count as the
+// most, so that sums of them fit.
+constexpr std::int32_t kMostOfPod = 50'000;
+constexpr std::int32_t kMostOfJob = 1'000'000;
+
 std::int32_t restarts_in_place(const json::value* status) {
     std::int32_t sum = 0;
     for (std::string_view kind : {"initContainerStatuses", "containerStatuses"})
         for (const json::value& container : list(child(status, kind)))
-            sum += std::max(number(child(&container, "restartCount")), 0);
+            sum = std::clamp(number(child(&container, "restartCount")), 0, kMostOfPod - sum) + sum;
     return sum;
 }
 
@@ -135,7 +140,7 @@ bool is_ready(const json::value* status) {
 
 std::int32_t annotated_number(const json::value& object, std::string_view key) {
     const std::string written = text(at(object, {"metadata", "annotations", key}));
-    return std::max(parse_number<std::int32_t>(written).value_or(0), 0);
+    return std::clamp(parse_number<std::int32_t>(written).value_or(0), 0, kMostOfPod);
 }
 
 std::optional<WallTime> time_at(const json::value& object,
@@ -321,6 +326,18 @@ kube::ObjectMeta metadata_of(const json::value& object) {
 
 namespace {
 
+void bound(std::optional<std::int32_t>& count) {
+    if (count) count = std::clamp(*count, 0, kMostOfJob);
+}
+void bound_counts(jobs::JobStatus& status) {
+    for (auto& [type, counts] : status.replica_statuses)
+        for (std::optional<std::int32_t>* count :
+             {&counts.active, &counts.succeeded, &counts.failed, &counts.restarts})
+            bound(*count);
+    bound(status.restart_generation);
+    bound(status.restarts_in_a_row);
+}
+
 /// Reads the spec; with warnings if the job has not begun.
 std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
                                            const jobs::Platform& platform, bool begun,
@@ -377,6 +394,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     std::vector<Cause> ignored;  // an unreadable status is not ours and counts as empty
     if (const json::value* written = at(object, {"status"}))
         kube::decode_into(*written, status, "status", ignored);
+    bound_counts(status);
     const bool begun = !status.start_time.empty();
     record->status = PackedStatus(status);
     if (tells_enough(before, *record, object)) {

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <span>
 
-#include "base/check.h"
 #include "kube/values/time.h"
 #include "operator/internal/integrations/integrations.h"
 #include "operator/internal/planning/conditions.h"
 #include "operator/internal/planning/job_outcome.h"
 #include "operator/internal/planning/limits.h"
 #include "operator/internal/planning/pod_gate.h"
-#include "operator/internal/planning/states.h"
 
 namespace muster::operators {
 namespace {
@@ -69,7 +67,6 @@ class Planner {
                                      next.restart_generation == before_.restart_generation;
         if (same_but_counts && next.replica_statuses == before_.replica_statuses) return;
         plan_.only_counts = same_but_counts && same_restarts();
-        CHECK(may_follow(state_of(before_), state_of(next)), "a plan keeps to the table of states");
         plan_.status = std::move(draft_.status);
     }
     bool same_restarts() const {

@@ -30,7 +30,8 @@ struct Transition {
     std::string_view when;
 };
 
-/// All transitions. Every plan is checked against this table, and docs/states.md is made from it.
+/// All transitions. The status of every plan is checked against this table before it is written, and
+/// docs/states.md is made from it.
 std::span<const Transition> transitions();
 
 /// True for a transition of the table, and if there is no change. A new job may have gone through

@@ -1,24 +1,38 @@
 #include "operator/internal/reconcile/job_reconciler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "base/check.h"
+#include "base/unexpected.h"
 #include "operator/internal/planning/consistency_check.h"
 #include "operator/internal/planning/manifest_findings.h"
 #include "operator/internal/planning/planner.h"
+#include "operator/internal/planning/states.h"
 
 namespace muster::operators {
 namespace {
 
 /// How long a reconciliation runs before it checks whether another one would be better.
-constexpr Duration kLongReconcile = std::chrono::milliseconds(50);
+constexpr Duration kLongReconcile = std::chrono::milliseconds(15);
 
 bool is_left_alone(const JobRecord& job) { return job.deleting || job.managed_elsewhere; }
 
 bool makes_objects(const Plan& plan) {
     return plan.ensure_owned_objects || !plan.create_pods.empty() || !plan.create_services.empty();
+}
+
+/// The job continues: whoever may write its status can make any state of it, and one job's fault is
+/// not to end the operator. A simulation, where the operator alone writes it, ends here.
+void report_unknown_transition(const std::string& key, JobState from, JobState to) {
+    if (may_follow(from, to)) return;
+    report_unexpected("planning " + key,
+                      std::make_exception_ptr(std::logic_error(
+                          fmt::format("no job goes from {} to {}", name_of(from), name_of(to)))));
 }
 
 }  // namespace
@@ -139,6 +153,7 @@ Plan JobReconciler::plan_and_check(const std::string& key, const JobRecord& job,
     const IntegrationState integrations = caches_.integrations().state_for(job);
     const WallTime now = clock_.wall_now();
     Plan made = plan(job, status, dependents, orphans, now, integrations);
+    if (made.status) report_unknown_transition(key, state_of(status), state_of(*made.status));
     if (options_.check_consistency) {
         const std::string found = inconsistencies(job, status, dependents, orphans, now,
                                                   caches_.pods(), caches_.services(), integrations);
