@@ -296,7 +296,8 @@ TEST_P(NodeWithCleanupTest, RunsPodsWhenItsCleanupProcessWasKilled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeWithCleanupTest,
-                         ::testing::Values(SandboxMode::kNone, SandboxMode::kNamespaces));
+                         ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
+                         mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

@@ -125,12 +125,9 @@ TEST_P(NodeFaultInjectionTest, APodWithoutANetworkOfItsOwnCantBeCutOff) {
     EXPECT_THAT(cut.error().message(), HasSubstr("can be cut off"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sandboxes, NodeFaultInjectionTest,
+INSTANTIATE_TEST_SUITE_P(Modes, NodeFaultInjectionTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
-                         [](const auto& tested) {
-                             return tested.param == SandboxMode::kNone ? "WithoutNamespaces"
-                                                                       : "Namespaces";
-                         });
+                         mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

@@ -72,10 +72,8 @@ TEST_P(NodeFaultsTest, ADeletionThatFailsIsTriedAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeFaultsTest,
-                         ::testing::Values(SandboxMode::kNone, SandboxMode::kNamespaces),
-                         [](const auto& mode) {
-                             return mode.param == SandboxMode::kNone ? "None" : "Namespaces";
-                         });
+                         ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
+                         mode_name);
 
 }  // namespace
 }  // namespace muster::runtime

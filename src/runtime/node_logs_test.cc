@@ -84,8 +84,9 @@ TEST_P(NodeLogsTest, APodThatIsStartedAgainKeepsWhatItWroteBefore) {
     EXPECT_EQ(previous("goes"), "first\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(Sandboxes, NodeLogsTest,
-                         ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone));
+INSTANTIATE_TEST_SUITE_P(Modes, NodeLogsTest,
+                         ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
+                         mode_name);
 
 }  // namespace
 }  // namespace muster::runtime
