@@ -28,9 +28,9 @@ def ended(pid):
 
 def cpu_of_run(muster, name):
     """CPU seconds of `muster run` and its pods' inits, and of the example's processes."""
-    from examples import TRACES, manifest, path_for
+    from examples import TRACES, environment_for, manifest
 
-    environment = dict(os.environ, PATH=path_for(name))
+    environment = environment_for(name)
     shutil.rmtree(TRACES.get(name, "/nonexistent"), ignore_errors=True)
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen([muster, "run", manifest(name)], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,

@@ -187,10 +187,10 @@ def disagreements(text, rows):
 class Run:
     """A `muster run` and what it says, line by line as it comes."""
 
-    def __init__(self, muster, manifest, variables, path):
-        self.mark = f"MUSTER_DRILL_MARK={uuid.uuid4().hex}"
-        environment = dict(os.environ, PATH=path, **variables)
-        environment.update([self.mark.split("=")])
+    def __init__(self, muster, manifest, variables, environment):
+        mark = uuid.uuid4().hex
+        self.mark = f"MUSTER_DRILL_MARK={mark}"
+        environment = {**environment, **variables, "MUSTER_DRILL_MARK": mark}
         self.lines = []
         self.arrived = threading.Condition()
         self.ended = False
@@ -251,13 +251,13 @@ class Run:
 def rehearse(muster, case):
     """The row of a case; raises Missing where its framework can't be had."""
     example = case.example
-    path = examples.path_for(example.manifest)
+    environment = examples.environment_for(example.manifest)
     shutil.rmtree(examples.TRACES.get(example.manifest, "/nonexistent"), ignore_errors=True)
     job = changed(yaml.safe_load(examples.manifest(example.manifest).read_text()), case.policy)
     with tempfile.TemporaryDirectory() as place:
         manifest = pathlib.Path(place) / example.manifest
         manifest.write_text(yaml.safe_dump(job))
-        run = Run(str(muster), str(manifest), example.longer, path)
+        run = Run(str(muster), str(manifest), example.longer, environment)
         try:
             run.wait_for(*example.ready)
             if example.trains:

@@ -40,19 +40,15 @@ def manifest(name):
     return ROOT / "examples" / name
 
 
-def path_for(name, path=None):
-    """The PATH for the example's job, in front of `path`; raises Missing where its packages can't be had."""
-    environment, _ = EXAMPLES[name]
-    path = os.environ["PATH"] if path is None else path
-    if environment is None:
-        return path
-    if name in OF_ROOT and os.geteuid() != 0:
-        raise Missing(f"{name} is for root: {OF_ROOT[name]}")
-    program = build(environment if environment in SOURCES else f"python-{environment}")
-    return f"{pathlib.Path(program).parent}:{path}"
-
-
-def environment_for(name, environment):
-    """The environment of its job: with its packages, which are compiled once and not by each process of each run."""
-    return {**environment, "PATH": path_for(name, environment["PATH"]),
+def environment_for(name, environment=os.environ):
+    """The environment of the example's job: with its packages in front of PATH, which are compiled once and not by each
+    process of each run. Raises Missing where they can't be had."""
+    packages, _ = EXAMPLES[name]
+    path = environment["PATH"]
+    if packages is not None:
+        if name in OF_ROOT and os.geteuid() != 0:
+            raise Missing(f"{name} is for root: {OF_ROOT[name]}")
+        program = build(packages if packages in SOURCES else f"python-{packages}")
+        path = f"{pathlib.Path(program).parent}:{path}"
+    return {**environment, "PATH": path,
             "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(CACHE / "bytecode")}
