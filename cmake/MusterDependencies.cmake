@@ -56,6 +56,10 @@ target_link_libraries(muster_protobuf INTERFACE
 add_library(muster_zlib INTERFACE)
 target_link_libraries(muster_zlib INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libz.a)
 
+# Regular expressions of CEL, in the syntax of Go and in linear time.
+add_library(muster_re2 INTERFACE)
+target_link_libraries(muster_re2 INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libre2.a Threads::Threads)
+
 # Debian has it as a shared library alone. Its core: numbers and their text, no server.
 find_library(MUSTER_PROMETHEUS_CORE prometheus-cpp-core)
 if(NOT MUSTER_PROMETHEUS_CORE)

@@ -40,6 +40,8 @@ class Quantity {
     /// The canonical form: "1536Mi" for "1.5Gi", "1" for "1000m". Parsing it gives an equal
     /// quantity.
     std::string to_string() const;
+    /// In units; the nearest double.
+    double approximate() const { return static_cast<double>(nano_) / 1e9; }
     bool is_negative() const { return nano_ < 0; }
     bool is_zero() const { return nano_ == 0; }
 

@@ -1,0 +1,111 @@
+#include "cel/internal/library/arguments.h"
+#include "cel/internal/library/comparisons.h"
+#include "kube/values/quantity.h"
+
+namespace muster::cel {
+namespace {
+
+using kube::Quantity;
+
+class QuantityValue final : public Opaque {
+  public:
+    explicit QuantityValue(Quantity quantity) : quantity_(quantity) {}
+    std::string_view type_name() const override { return "kubernetes.Quantity"; }
+    std::string content() const override { return quantity_.to_string(); }
+    const Quantity& get() const { return quantity_; }
+
+  private:
+    Quantity quantity_;
+};
+
+Value value_of(Quantity quantity) {
+    return std::shared_ptr<const Opaque>(std::make_shared<QuantityValue>(quantity));
+}
+const Quantity* quantity_at(Arguments arguments, std::size_t index) {
+    if (index >= arguments.size()) return nullptr;
+    const auto* value = arguments[index].opaque<QuantityValue>();
+    return value ? &value->get() : nullptr;
+}
+bool is_whole(const Quantity& quantity) {
+    return Quantity::from_units(quantity.ceil_units()) == quantity;
+}
+
+Outcome quantity(Arguments arguments) {
+    const Text* text = argument<Text>(arguments, 0);
+    if (text == nullptr) return no_such_overload();
+    const Result<Quantity> parsed = Quantity::parse(text->view());
+    if (!parsed) return failure(parsed.error().message());
+    return value_of(*parsed);
+}
+Outcome is_quantity(Arguments arguments) {
+    const Text* text = argument<Text>(arguments, 0);
+    if (text == nullptr) return no_such_overload();
+    return Quantity::parse(text->view()).has_value();
+}
+Outcome sign(Arguments arguments) {
+    const Quantity* quantity = quantity_at(arguments, 0);
+    if (quantity == nullptr) return no_such_overload();
+    if (quantity->is_zero()) return std::int64_t{0};
+    return std::int64_t{quantity->is_negative() ? -1 : 1};
+}
+Outcome as_float(Arguments arguments) {
+    const Quantity* quantity = quantity_at(arguments, 0);
+    if (quantity == nullptr) return no_such_overload();
+    return quantity->approximate();
+}
+Outcome as_integer(Arguments arguments) {
+    const Quantity* quantity = quantity_at(arguments, 0);
+    if (quantity == nullptr) return no_such_overload();
+    if (!is_whole(*quantity)) return failure("cannot convert value to integer");
+    return quantity->ceil_units();
+}
+Outcome is_integer(Arguments arguments) {
+    const Quantity* quantity = quantity_at(arguments, 0);
+    if (quantity == nullptr) return no_such_overload();
+    return is_whole(*quantity);
+}
+
+/// The second argument of a sum: a quantity, or whole units.
+std::optional<Quantity> summand(Arguments arguments) {
+    if (const Quantity* quantity = quantity_at(arguments, 1)) return *quantity;
+    if (const auto* units = argument<std::int64_t>(arguments, 1))
+        return Quantity::from_units(*units, Quantity::Format::kDecimalExponent);
+    return std::nullopt;
+}
+Outcome add(Arguments arguments) {
+    const Quantity* quantity = quantity_at(arguments, 0);
+    const std::optional<Quantity> other = summand(arguments);
+    if (quantity == nullptr || !other) return no_such_overload();
+    return value_of(*quantity + *other);
+}
+Outcome sub(Arguments arguments) {
+    const Quantity* quantity = quantity_at(arguments, 0);
+    const std::optional<Quantity> other = summand(arguments);
+    if (quantity == nullptr || !other) return no_such_overload();
+    return value_of(*quantity - *other);
+}
+
+constexpr NamedFunction kFunctions[] = {
+    {"quantity", quantity},
+    {"isQuantity", is_quantity},
+    {"sign", sign},
+    {"asApproximateFloat", as_float},
+    {"asInteger", as_integer},
+    {"isInteger", is_integer},
+    {"add", add},
+    {"sub", sub},
+};
+
+}  // namespace
+
+std::span<const NamedFunction> quantity_functions() { return kFunctions; }
+
+std::optional<int> compare_quantities(const Value& a, const Value& b) {
+    const auto* x = a.opaque<QuantityValue>();
+    const auto* y = b.opaque<QuantityValue>();
+    if (x == nullptr || y == nullptr) return std::nullopt;
+    if (x->get() == y->get()) return 0;
+    return x->get() < y->get() ? -1 : 1;
+}
+
+}  // namespace muster::cel

@@ -1,0 +1,159 @@
+"""Expressions of CEL at random, most of which can be checked and evaluated: what ours and cel-go are compared with."""
+
+import random
+
+NAMES = ("a", "b", "name", "size")
+STRINGS = ("'a'", "'abc'", "''", "'5'", "'1Gi'", "'a,b'", "'\\u00e9x'", "'10.0.0.1'", "'2026-01-01T00:00:00Z'", "'1h'")
+INTS = ("0", "1", "2", "-1", "7", "9223372036854775807", "-9223372036854775808")
+DOUBLES = ("0.0", "1.5", "-2.25", "1e10", "1e-7")
+UINTS = ("0u", "1u", "18446744073709551615u")
+
+
+class Generator:
+    """Each method makes an expression of the type that it is named after; `depth` is how many more levels it may have."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.variables = []
+
+    def any(self, depth):
+        kinds = (self.bool, self.int, self.string, self.double, self.list, self.map, self.uint, self.duration, self.timestamp, self.optional)
+        return self.random.choice(kinds)(depth)
+
+    def pick(self, *choices):
+        return self.random.choice(choices)()
+
+    def of(self, kind):
+        named = [name for name, of in self.variables if of == kind]
+        return self.random.choice(named) if named and self.random.random() < 0.6 else None
+
+    def bool(self, depth):
+        if depth <= 0:
+            return self.of("bool") or self.random.choice(("true", "false", "has(object.a)", "has(object.none)"))
+        d = depth - 1
+        comparison = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
+        return self.pick(
+            lambda: f"({self.bool(d)} {self.random.choice(('&&', '||'))} {self.bool(d)})",
+            lambda: f"!{self.bool(d)}" if self.random.random() < 0.5 else f"!({self.bool(d)})",
+            lambda: f"({self.int(d)} {comparison} {self.int(d)})",
+            lambda: f"({self.string(d)} {comparison} {self.string(d)})",
+            lambda: f"(dyn({self.double(d)}) {comparison} {self.int(d)})",
+            lambda: f"({self.uint(d)} {comparison} {self.uint(d)})",
+            lambda: f"({self.duration(d)} {comparison} {self.duration(d)})",
+            lambda: f"({self.int(d)} in {self.list(d)})",
+            lambda: f"({self.string(d)} in {self.map(d)})",
+            lambda: f"({self.list(d)} == {self.list(d)})",
+            lambda: f"({self.map(d)} == {self.map(d)})",
+            lambda: f"{self.string(d)}.{self.random.choice(('contains', 'startsWith', 'endsWith'))}({self.string(d)})",
+            lambda: f"{self.string(d)}.matches({self.random.choice(('^a', '[0-9]+', 'b$', '.', '^$'))!r})",
+            lambda: self.macro(self.random.choice(("all", "exists", "exists_one")), self.bool, d),
+            lambda: f"({self.bool(d)} ? {self.bool(d)} : {self.bool(d)})",
+            lambda: f"(type({self.any(d)}) == {self.random.choice(('int', 'string', 'bool', 'list', 'map', 'double', 'uint'))})",
+            lambda: f"{self.optional(d)}.hasValue()",
+            lambda: f"{self.random.choice(('isQuantity', 'isIP', 'isURL', 'isCIDR'))}({self.string(d)})",
+            lambda: f"{self.list(d)}.isSorted()",
+            lambda: f"sets.{self.random.choice(('contains', 'equivalent', 'intersects'))}({self.list(d)}, {self.list(d)})",
+        )
+
+    def int(self, depth):
+        if depth <= 0:
+            return self.of("int") or self.random.choice((*INTS, "object.size", "object.spec.n"))
+        d = depth - 1
+        return self.pick(
+            lambda: f"({self.int(d)} {self.random.choice('+-*/%')} {self.int(d)})",
+            lambda: f"size({self.random.choice((self.string, self.list, self.map))(d)})",
+            lambda: f"{self.string(d)}.indexOf({self.string(d)})",
+            lambda: f"int({self.random.choice((self.string, self.double, self.uint, self.duration))(d)})",
+            lambda: f"{self.list(d)}[{self.random.choice(('0', '1', '5'))}]",
+            lambda: f"({self.bool(d)} ? {self.int(d)} : {self.int(d)})",
+            lambda: f"{self.optional(d)}.orValue({self.int(d)})",
+            lambda: f"{self.list(d)}.{self.random.choice(('sum', 'min', 'max'))}()",
+            lambda: f"{self.timestamp(d)}.{self.random.choice(('getFullYear', 'getMonth', 'getDate', 'getDayOfWeek', 'getHours', 'getDayOfYear'))}()",
+            lambda: f"{self.duration(d)}.{self.random.choice(('getHours', 'getSeconds', 'getMilliseconds'))}()",
+            lambda: f"{self.map(d)}[{self.string(0)}]",
+            lambda: f"-({self.int(d)})",
+        )
+
+    def uint(self, depth):
+        if depth <= 0:
+            return self.random.choice(UINTS)
+        return self.pick(lambda: f"({self.uint(depth - 1)} {self.random.choice('+-*/%')} {self.uint(depth - 1)})",
+                         lambda: f"uint({self.int(depth - 1)})")
+
+    def double(self, depth):
+        if depth <= 0:
+            return self.random.choice((*DOUBLES, "object.ratio"))
+        d = depth - 1
+        return self.pick(lambda: f"({self.double(d)} {self.random.choice('+-*/')} {self.double(d)})",
+                         lambda: f"double({self.random.choice((self.int, self.string))(d)})")
+
+    def string(self, depth):
+        if depth <= 0:
+            return self.of("string") or self.random.choice((*STRINGS, "object.name", "object.spec.s"))
+        d = depth - 1
+        return self.pick(
+            lambda: f"({self.string(d)} + {self.string(d)})",
+            lambda: f"string({self.random.choice((self.int, self.double, self.bool, self.uint, self.duration, self.timestamp))(d)})",
+            lambda: f"{self.string(d)}.{self.random.choice(('lowerAscii', 'upperAscii', 'trim'))}()",
+            lambda: f"{self.string(d)}.replace({self.string(d)}, {self.string(d)})",
+            lambda: f"{self.string(d)}.substring({self.random.choice(('0', '1', '2'))})",
+            lambda: f"{self.string(d)}.charAt({self.int(d)})",
+            lambda: f"{self.string(d)}.split({self.string(d)}).join({self.string(d)})",
+            lambda: f"{self.string(d)}.find({self.random.choice(('[a-z]+', '[0-9]', 'x*'))!r})",
+            lambda: f"({self.bool(d)} ? {self.string(d)} : {self.string(d)})",
+            lambda: f"'%s|%d'.format([dyn({self.string(d)}), {self.int(d)}])",
+        )
+
+    def list(self, depth):
+        if depth <= 0:
+            return self.random.choice(("[]", "[1, 2, 3]", "[3, 1]", "object.numbers"))
+        d = depth - 1
+        return self.pick(
+            lambda: f"[{', '.join(self.int(d) for _ in range(self.random.randrange(4)))}]",
+            lambda: f"({self.list(d)} + {self.list(d)})",
+            lambda: self.macro("map", self.int, d),
+            lambda: self.macro("filter", self.bool, d),
+            lambda: f"[?{self.optional(d)}, {self.int(d)}]",
+        )
+
+    def map(self, depth):
+        if depth <= 0:
+            return self.random.choice(("{}", "{'a': 1, 'abc': 2}", "object.labels"))
+        d = depth - 1
+        return f"{{{', '.join(f'{self.string(0)}: {self.int(d)}' for _ in range(self.random.randrange(3)))}}}"
+
+    def duration(self, depth):
+        if depth <= 0:
+            return self.random.choice(("duration('1h')", "duration('-1.5s')", "duration('0')"))
+        return f"({self.duration(depth - 1)} {self.random.choice('+-')} {self.duration(depth - 1)})"
+
+    def timestamp(self, depth):
+        if depth <= 0:
+            return self.random.choice(("timestamp('2026-01-31T23:59:59.5Z')", "timestamp(0)", "timestamp('9999-12-31T23:59:59Z')"))
+        return f"({self.timestamp(depth - 1)} {self.random.choice('+-')} {self.duration(depth - 1)})"
+
+    def optional(self, depth):
+        if depth <= 0:
+            return self.random.choice(("optional.of(1)", "optional.of(5)", "[1, 2][?0]", "[1][?9]", "{'a': 3}[?'a']"))
+        d = depth - 1
+        return self.pick(lambda: f"optional.of({self.int(d)})", lambda: f"{self.list(d)}[?{self.int(d)}]",
+                         lambda: f"{self.map(d)}[?{self.string(0)}]",
+                         lambda: f"{self.optional(d)}.or({self.optional(d)})")
+
+    def macro(self, name, body, depth):
+        variable = f"v{len(self.variables)}"
+        of = self.list(depth)
+        self.variables.append((variable, "int"))
+        made = f"{of}.{name}({variable}, {body(depth)})"
+        self.variables.pop()
+        return made
+
+
+OBJECT = {"a": 1, "name": "abc", "size": 3, "ratio": 0.5, "numbers": [3, 1, 2], "labels": {"a": 1, "x": 5},
+          "spec": {"n": 4, "s": "x y", "none": None}}
+
+
+def expressions(seed, count):
+    generator = Generator(seed)
+    for _ in range(count):
+        yield generator.any(generator.random.randrange(1, 5))
