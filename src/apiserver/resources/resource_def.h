@@ -25,6 +25,8 @@ enum class NameRule {
     kPathSegment,   ///< anything but '/', '%', "." and ".."
 };
 
+class SchemaRules;
+
 /// What one kind adds to the common rules. Null members add nothing. Their results depend only on
 /// their arguments.
 struct Strategy {
@@ -86,6 +88,7 @@ struct ResourceDef {
     Strategy strategy;
 
     std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
+    std::shared_ptr<const SchemaRules> rules;    ///< of a custom resource; null: none
 
     bool custom = false;  ///< from a CustomResourceDefinition
     /// The node's measurements for the core resource of the same plural. They are not stored, and

@@ -23,6 +23,19 @@ class Schema {
     enum class Type { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean, kIntOrString };
     enum class ListType { kAtomic, kSet, kMap };
     using Ptr = std::shared_ptr<const Schema>;
+    /// A rule in CEL (x-kubernetes-validations). Whoever evaluates it compiles it.
+    struct Rule {
+        std::string rule;
+        std::string message;             ///< "": says what the rule is
+        std::string message_expression;  ///< "": none
+        std::string reason;              ///< of the cause; "": FieldValueInvalid
+        std::string field_path;          ///< to the field that is blamed: ".spec.a", ".labels['x']"
+        std::string blamed;              ///< the same as messages show it: "spec.a", "labels[x]"
+        bool optional_old_self = false;
+        bool says_optional_old_self = false;
+
+        friend bool operator==(const Rule&, const Rule&) = default;
+    };
 
     Type type = Type::kAny;
     std::string description;
@@ -54,16 +67,20 @@ class Schema {
     std::optional<std::size_t> min_properties;  ///< of an object
     std::optional<std::size_t> max_properties;
     json::value default_value;  ///< null: none
+    std::vector<Rule> rules;
+    bool rules_below = false;  ///< a part of it has rules
 
+    bool has_rules() const { return rules_below || !rules.empty(); }
     /// The field's schema, or null if the object does not know it.
     const Schema* property(std::string_view name) const;
     /// The openAPIV3Schema of a CustomResourceDefinition. What a CRD can't express (how lists merge
     /// under a strategic patch) is left out.
     json::value to_openapi() const;
     /// The reverse, for the schema of a CRD's version that arrives as JSON. Null with the causes
-    /// when it is not structural, or says something that validate() would not enforce (a CEL rule,
-    /// `allOf`, ...): such a rule is refused by name rather than ignored. `path` is where `openapi`
-    /// stands in the CRD. The root is a whole object, so its metadata is ObjectMeta.
+    /// when it is not structural, or says something that validate() would not enforce (`allOf`,
+    /// ...): such a rule is refused by name rather than ignored. Rules in CEL are read and kept,
+    /// but neither compiled nor enforced here. `path` is where `openapi` stands in the CRD. The root
+    /// is a whole object, so its metadata is ObjectMeta.
     static std::pair<Ptr, std::vector<Cause>> from_openapi(const json::value& openapi,
                                                            const std::string& path);
 };

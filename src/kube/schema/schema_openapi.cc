@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kube/internal/schema/schema_formats.h"
+#include "kube/internal/schema/schema_rules.h"
 #include "kube/internal/schema/schema_types.h"
 #include "kube/internal/schema/schema_walk.h"
 #include "kube/schema/schema.h"
@@ -59,11 +60,13 @@ class Reader {
         auto schema = std::make_shared<Schema>();
         read_extensions(*object, *schema);
         for (const auto& [key, field] : *object) read_field(key, field, *schema);
+        settle_field_paths(*schema, path_, causes_);
         read_type(*object, *schema, root);
         if (schema->atomic && schema->type != Type::kObject)
             refuse("x-kubernetes-map-type", "FieldValueInvalid",
                    "Invalid value: only for objects and maps");
         check_list(*schema);
+        schema->rules_below = are_rules_below(*schema);
         if (root || schema->embedded_resource) make_resource(*schema);
         check_default(*object, *schema);
         --depth_;
@@ -175,6 +178,13 @@ class Reader {
                 refuse(key, "FieldValueInvalid", "Invalid value: " + problem);
         } else if (key == "default") {
             schema.default_value = value;
+        } else {
+            read_kubernetes_field(key, value, schema);
+        }
+    }
+    void read_kubernetes_field(std::string_view key, const json::value& value, Schema& schema) {
+        if (key == "x-kubernetes-validations") {
+            schema.rules = read_rules(value, path_, causes_);
         } else if (key == "x-kubernetes-map-type") {
             read_map_type(text(key, value), schema);
         } else if (key == "x-kubernetes-list-type") {
@@ -209,10 +219,6 @@ class Reader {
         if (key == "anyOf" && schema.type == Type::kIntOrString) return;  // its usual spelling
         if (key == "uniqueItems")
             return forbid(key, "must not be true; use x-kubernetes-list-type: set");
-        if (key == "x-kubernetes-validations")
-            return forbid(key,
-                          "CEL rules are not evaluated by this server, and a rule is never "
-                          "skipped silently; remove it");
         if (key == "allOf" || key == "anyOf" || key == "oneOf" || key == "not" ||
             key == "multipleOf" || key == "exclusiveMinimum" || key == "exclusiveMaximum")
             return forbid(key,
@@ -396,6 +402,7 @@ json::value Schema::to_openapi() const {
     put(out, "minProperties", min_properties);
     put(out, "maxProperties", max_properties);
     if (!default_value.is_null()) out.emplace("default", default_value);
+    if (!rules.empty()) out.emplace("x-kubernetes-validations", rules_as_openapi(rules));
     return out;
 }
 

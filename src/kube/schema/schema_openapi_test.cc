@@ -12,6 +12,8 @@ namespace muster::kube {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 json::value J(std::string_view text) { return json::parse(text); }
 
@@ -154,13 +156,59 @@ INSTANTIATE_TEST_SUITE_P(
                   R"({"type":"object","properties":{"a":{"type":"string"}},
                       "additionalProperties":{"type":"string"}})",
                   "additionalProperties", "together"),
-        forbidden("cel", R"({"type":"string","x-kubernetes-validations":[{"rule":"self==''"}]})",
-                  "x-kubernetes-validations", "not evaluated"),
         forbidden("all_of", R"({"type":"string","allOf":[]})", "allOf", "not enforced"),
         forbidden("negation", R"({"type":"string","not":{}})", "not", "not enforced"),
         forbidden("multiple_of", R"({"type":"integer","multipleOf":2})", "multipleOf",
                   "not enforced")),
     [](const auto& param_info) { return param_info.param.name; });
+
+TEST(SchemaOpenapi, ReadsRulesAndWritesThemAgain) {
+    const json::value openapi = json::parse(R"j({"type":"object","properties":{"spec":{
+        "type":"object","properties":{"a":{"type":"integer"},
+                                      "labels":{"type":"object",
+                                                "additionalProperties":{"type":"string"}}},
+        "x-kubernetes-validations":[
+            {"rule":"self.a > 0","message":"positive","reason":"FieldValueForbidden",
+             "fieldPath":".a"},
+            {"rule":"oldSelf.hasValue()","messageExpression":"'x'","optionalOldSelf":true,
+             "fieldPath":".labels['a.b']"}]}}})j");
+    const auto [schema, causes] = Schema::from_openapi(openapi, "schema");
+    ASSERT_THAT(causes, IsEmpty());
+    EXPECT_TRUE(schema->has_rules());
+    const Schema* spec = schema->property("spec");
+    ASSERT_EQ(spec->rules.size(), 2);
+    EXPECT_EQ(spec->rules[0].blamed, "a");
+    EXPECT_EQ(spec->rules[1].blamed, "labels[a.b]");
+    EXPECT_FALSE(spec->property("a")->has_rules());
+    EXPECT_EQ(spec->to_openapi().at("x-kubernetes-validations"),
+              openapi.at("properties").at("spec").at("x-kubernetes-validations"));
+}
+
+TEST(SchemaOpenapi, RefusesRulesThatSayTooLittleOrTooMuch) {
+    auto problems = [](const char* rule) {
+        const json::value openapi = json::parse(
+            std::string(R"({"type":"object","x-kubernetes-validations":[)") + rule + "]}");
+        std::vector<std::string> texts;
+        for (const Cause& cause : Schema::from_openapi(openapi, "schema").second)
+            texts.push_back(cause.field + ": " + cause.message);
+        return texts;
+    };
+    EXPECT_THAT(problems(R"({"rule":" "})"),
+                ElementsAre("schema.x-kubernetes-validations[0].rule: Required value: rule is not "
+                            "specified"));
+    EXPECT_THAT(problems(R"({"rule":"a\n&& b"})"),
+                ElementsAre(HasSubstr("message must be specified if rule contains line breaks")));
+    EXPECT_THAT(problems(R"({"rule":"a","message":" "})"),
+                ElementsAre(HasSubstr("message must be non-empty if specified")));
+    EXPECT_THAT(problems(R"({"rule":"a","reason":"Other"})"),
+                ElementsAre(HasSubstr("Unsupported value: \"Other\"")));
+    EXPECT_THAT(problems(R"({"rule":"a","fieldPath":".none"})"),
+                ElementsAre(HasSubstr("fieldPath must be a valid path")));
+    EXPECT_THAT(problems(R"({"rule":1})"),
+                ElementsAre(HasSubstr("must be a string"), HasSubstr("rule is not specified")));
+    EXPECT_THAT(problems(R"({"rule":"a","other":1})"),
+                ElementsAre(HasSubstr("unknown keyword of a rule")));
+}
 
 TEST(SchemaOpenapi, AllProblemsAtOnce) {
     auto [schema, causes] = Schema::from_openapi(

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/types/printer_columns.h"
 #include "apiserver/internal/writing/metadata_rules.h"
@@ -201,6 +202,8 @@ std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, kube::Sch
         }
         FieldErrors problems;
         std::tie(schemas[i], problems) = kube::from_openapi(*openapi, schema_field, parts);
+        // What is wrong with a schema is told first: its rules would be refused for that.
+        if (schemas[i] != nullptr) SchemaRules::compile(schemas[i], schema_field, problems);
         for (Cause& problem : problems) field_errors.push_back(std::move(problem));
     }
     if (storage != 1)
@@ -291,6 +294,9 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
         else if (openapi != nullptr)
             def.schema = kube::from_openapi(*openapi, "", read.parts()).first;
         if (def.schema == nullptr) continue;
+        // They were compiled when the definition was written: what is wrong now is left out.
+        FieldErrors problems;
+        def.rules = SchemaRules::compile(def.schema, "", problems);
         def.custom = true;
         def.served = bool_at(*version, "served");
         def.storage_version = bool_at(*version, "storage");

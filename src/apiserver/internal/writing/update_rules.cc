@@ -1,5 +1,6 @@
 #include "apiserver/internal/writing/update_rules.h"
 
+#include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/equality.h"
@@ -120,8 +121,9 @@ void check_new_finalizers(const json::object& next, const json::object& current,
                         added)));
 }
 
-void validate_object(const ResourceDef& def, const json::value& object, bool well_formed,
-                     FieldErrors& field_errors) {
+/// `before`: the stored state, null for a new object.
+void validate_object(const ResourceDef& def, const json::value& object, const json::value* before,
+                     bool well_formed, FieldErrors& field_errors) {
     validate_metadata(def, object.get_object(), field_errors);
     if (def.custom && !well_formed) {
         // Metadata has rules of its own, with better messages.
@@ -129,6 +131,15 @@ void validate_object(const ResourceDef& def, const json::value& object, bool wel
             field_errors.push_back(std::move(cause));
     }
     if (def.strategy.validate != nullptr) def.strategy.validate(object.get_object(), field_errors);
+    if (def.rules == nullptr) return;
+    // Rules count on the structure.
+    if (field_errors.empty())
+        def.rules->check(object, before, field_errors);
+    else
+        field_errors.push_back(invalid_value(
+            "<nil>", nullptr,
+            "some validation rules were not checked because the object was invalid; correct the "
+            "existing errors to complete validation"));
 }
 
 /// The structure and the rules of a kind may report the same error.
@@ -173,8 +184,8 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
     const json::object& stored = current.get_object();
     kube::Document next = with_status(def, stored, proposed.object.object(), ownership.kind);
     FieldErrors field_errors;  // for a built-in kind, the status is up to the controller
-    if (def.custom && !proposed.well_formed)
-        validate_object(def, next.value(), false, field_errors);
+    if (def.custom && (!proposed.well_formed || def.rules != nullptr))
+        validate_object(def, next.value(), &current, proposed.well_formed, field_errors);
     check_new_finalizers(next.object(), stored, field_errors);
     if (!field_errors.empty())
         return invalid(def.type, name_of(stored), without_repeats(std::move(field_errors)));
@@ -214,7 +225,7 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
         proposed.well_formed = false;
     if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(next);
     if (def.strategy.prepare_update != nullptr) def.strategy.prepare_update(next, stored);
-    validate_object(def, proposed.object.value(), proposed.well_formed, field_errors);
+    validate_object(def, proposed.object.value(), &current, proposed.well_formed, field_errors);
     if (def.strategy.validate_update != nullptr)
         def.strategy.validate_update(next, stored, field_errors);
     check_new_finalizers(next, stored, field_errors);
@@ -227,7 +238,7 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
 
 StatusResult<void> validate_new(const ResourceDef& def, const DecodedObject& decoded) {
     FieldErrors field_errors = decoded.field_errors;
-    validate_object(def, decoded.object.value(), decoded.well_formed, field_errors);
+    validate_object(def, decoded.object.value(), nullptr, decoded.well_formed, field_errors);
     if (def.strategy.validate_create != nullptr)
         def.strategy.validate_create(decoded.object.object(), field_errors);
     if (field_errors.empty()) return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/patching.h"
 #include "apiserver/internal/writing/pod_account.h"
@@ -36,6 +37,12 @@ StatusError too_large() {
 
 bool is_too_large(const json::value& object, std::size_t most) {
     return kube::text_size(object, most) > most;
+}
+
+/// What a check of so many bytes weighs on the loop: rules may take longer than their object is long.
+std::size_t weight_of(const ResourceDef& def, std::size_t bytes) {
+    const bool costly = def.rules != nullptr && def.rules->is_costly();
+    return costly ? std::max(bytes, kWorthSideThread) : bytes;
 }
 
 StatusResult<void> check_new(const ResourceDef& def, const DecodedObject& decoded) {
@@ -290,7 +297,7 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
         if (generated) meta["name"] = prefix + random_suffix();
         if (attempt == 1)
             CO_TRY_VOID(co_await compute_beside(
-                state_.options.side_thread, query.requester.body_bytes,
+                state_.options.side_thread, weight_of(*target.def, query.requester.body_bytes),
                 [def = target.def, &decoded] { return check_new(*def, decoded); }));
         if (attempt == 1 && query.requester.admit)
             CO_TRY_VOID(query.requester.admit(nullptr, object));
@@ -341,10 +348,10 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
         const kube::ObjectPtr now = current.object->tree();
         const kube::ObjectPtr before = before_write(*def, now);
-        CO_TRY(NextState next,
-               co_await compute_beside(options.pure ? state_.options.side_thread : nullptr,
-                                       options.bytes + current.object->text().size(),
-                                       [&change, before] { return decided(change, *before); }));
+        CO_TRY(NextState next, co_await compute_beside(
+                                   options.pure ? state_.options.side_thread : nullptr,
+                                   weight_of(*def, options.bytes + current.object->text().size()),
+                                   [&change, before] { return decided(change, *before); }));
         CO_TRY_VOID(admit(options.requester, *before, next));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
