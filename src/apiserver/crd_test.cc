@@ -362,15 +362,15 @@ TEST(Definitions, TakeTheSchemasThatTheirOwnValidationRead) {
     ReadDefinition read;
     FieldErrors causes;
     crd_strategy(read).validate(crd.get_object(), causes);
-    const ReadDefinition::Schemas own = read.of("mine");
+    const ReadDefinition::Versions own = read.of("mine");
     ASSERT_EQ(own.size(), 1u);
-    EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, own[0]);
+    EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, own[0].schema);
     EXPECT_TRUE(read.of("another's").empty());
     read.forget();
     const kube::Schema::Ptr again = definitions_of(crd.get_object(), read).at(0)->schema;
     ASSERT_NE(again, nullptr);
-    EXPECT_NE(again, own[0]);
-    EXPECT_EQ(again->to_openapi(), own[0]->to_openapi());
+    EXPECT_NE(again, own[0].schema);
+    EXPECT_EQ(again->to_openapi(), own[0].schema->to_openapi());
 }
 
 TEST(Definitions, DeclareTheSameUntilTheirSpecChanges) {

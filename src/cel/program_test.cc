@@ -68,6 +68,8 @@ constexpr Case kLiterals[] = {
     {"1 2", "refused: Syntax error: extraneous input '2'"},
     {"'abc", "refused: Syntax error: token recognition error at: ''abc'"},
     {"'\\q'", "refused: unable to unescape string"},
+    {"'abc\\", "refused: Syntax error: token recognition error at: ''abc\\'"},
+    {"\"\"\"abc", "refused: Syntax error: token recognition error at: '\"\"\"abc'"},
     {"a.b", "refused: undeclared reference to 'a' (in container '')"},
     {"Foo{a: 1}", "refused: undeclared reference to 'Foo' (in container '')"},
 };

@@ -71,6 +71,7 @@ class Compiler {
     /// Null if there is no rule in it.
     std::unique_ptr<Node> compile(const kube::Schema::Ptr& schema,
                                   const cel::DeclarationPtr& declaration, const Place& place) {
+        if (!schema->has_rules()) return nullptr;
         auto node = std::make_unique<Node>();
         node->schema = schema;
         node->declaration = declaration;

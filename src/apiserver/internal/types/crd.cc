@@ -2,7 +2,6 @@
 
 #include <tuple>
 
-#include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/types/printer_columns.h"
 #include "apiserver/internal/writing/metadata_rules.h"
@@ -169,16 +168,15 @@ void check_names(const json::object& crd, FieldErrors& field_errors) {
                           "fields to true in spec.versions[*].schema instead"));
 }
 
-/// Returns the schema of each version.
-std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, kube::SchemaPool& parts,
-                                              FieldErrors& field_errors) {
-    std::vector<kube::Schema::Ptr> schemas;
+ReadDefinition::Versions check_versions(const json::object& crd, kube::SchemaPool& parts,
+                                        FieldErrors& field_errors) {
+    ReadDefinition::Versions read;
     const json::array* versions = array_at(spec_of(crd), "versions");
     if (versions == nullptr || versions->empty()) {
         field_errors.push_back(required("spec.versions"));
-        return schemas;
+        return read;
     }
-    schemas.resize(versions->size());
+    read.resize(versions->size());
     std::size_t storage = 0;
     std::set<std::string> names;
     for (std::size_t i = 0; i < versions->size(); ++i) {
@@ -201,16 +199,17 @@ std::vector<kube::Schema::Ptr> check_versions(const json::object& crd, kube::Sch
             continue;
         }
         FieldErrors problems;
-        std::tie(schemas[i], problems) = kube::from_openapi(*openapi, schema_field, parts);
+        std::tie(read[i].schema, problems) = kube::from_openapi(*openapi, schema_field, parts);
         // What is wrong with a schema is told first: its rules would be refused for that.
-        if (schemas[i] != nullptr) SchemaRules::compile(schemas[i], schema_field, problems);
+        if (read[i].schema != nullptr)
+            read[i].rules = SchemaRules::compile(read[i].schema, schema_field, problems);
         for (Cause& problem : problems) field_errors.push_back(std::move(problem));
     }
     if (storage != 1)
         field_errors.push_back(
             invalid_value("spec.versions", json::value(storage),
                           "must have exactly one version marked as storage version"));
-    return schemas;
+    return read;
 }
 
 void validate_crd_update(const json::object& next, const json::object& current,
@@ -225,16 +224,16 @@ void validate_crd_update(const json::object& next, const json::object& current,
 
 }  // namespace
 
-void ReadDefinition::keep(std::string uid, Schemas schemas) {
+void ReadDefinition::keep(std::string uid, Versions versions) {
     const std::scoped_lock lock(mutex_);
     uid_ = std::move(uid);
     // Those that were kept before end with the caller, without the lock.
-    std::swap(schemas_, schemas);
+    std::swap(versions_, versions);
 }
 
-ReadDefinition::Schemas ReadDefinition::of(std::string_view uid) const {
+ReadDefinition::Versions ReadDefinition::of(std::string_view uid) const {
     const std::scoped_lock lock(mutex_);
-    return uid_ == uid ? schemas_ : Schemas();
+    return uid_ == uid ? versions_ : Versions();
 }
 
 void ReadDefinition::forget() {
@@ -273,8 +272,8 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
     const std::string storage_version = storage_version_of(crd);
     const json::array* versions = array_at(spec, "versions");
     if (versions == nullptr) return defs;
-    const ReadDefinition::Schemas schemas = read.of(string_at(metadata_of(crd), "uid"));
-    const bool known = schemas.size() == versions->size();
+    const ReadDefinition::Versions kept = read.of(string_at(metadata_of(crd), "uid"));
+    const bool known = kept.size() == versions->size();
     for (std::size_t i = 0; i < versions->size(); ++i) {
         const json::object* version = (*versions)[i].if_object();
         // The storage version is kept even unserved: garbage collection and clean-up go through it.
@@ -289,14 +288,17 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
         def.short_names = strings_at(names, "shortNames");
         def.categories = strings_at(names, "categories");
         const json::value* openapi = schema_of(*version);
-        if (known)
-            def.schema = schemas[i];
-        else if (openapi != nullptr)
+        if (known) {
+            def.schema = kept[i].schema;
+            def.rules = kept[i].rules;
+        } else if (openapi != nullptr) {
             def.schema = kube::from_openapi(*openapi, "", read.parts()).first;
+            // What is wrong with the rules was told when the definition was written.
+            FieldErrors problems;
+            if (def.schema != nullptr)
+                def.rules = SchemaRules::compile(def.schema, "", problems);
+        }
         if (def.schema == nullptr) continue;
-        // They were compiled when the definition was written: what is wrong now is left out.
-        FieldErrors problems;
-        def.rules = SchemaRules::compile(def.schema, "", problems);
         def.custom = true;
         def.served = bool_at(*version, "served");
         def.storage_version = bool_at(*version, "storage");

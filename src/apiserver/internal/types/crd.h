@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/resources/resource_def.h"
 #include "kube/schema/schema_pool.h"
 
@@ -14,27 +15,31 @@ namespace muster::apiserver {
 inline constexpr std::string_view kCrdCleanupFinalizer =
     "customresourcecleanup.apiextensions.k8s.io";
 
-/// The schemas that the validation of a CustomResourceDefinition parsed last, so that serving a new
-/// one does not parse them again. They belong to the object with that uid only until it is served:
+/// The schemas that the validation of a CustomResourceDefinition parsed last, with their rules, so that
+/// serving a new one does not read them again. They belong to the object with that uid only until it is served:
 /// before that, only its creator can have it validated. Any thread: large definitions are validated
 /// beside the loop, on which others are served meanwhile.
 class ReadDefinition {
   public:
-    /// As spec.versions; null: not parsed.
-    using Schemas = std::vector<kube::Schema::Ptr>;
+    struct Version {
+        kube::Schema::Ptr schema;  ///< null: not parsed
+        std::shared_ptr<const SchemaRules> rules;
+    };
+    /// As spec.versions.
+    using Versions = std::vector<Version>;
 
-    void keep(std::string uid, Schemas schemas);
+    void keep(std::string uid, Versions versions);
     /// Empty: they are of another object.
-    Schemas of(std::string_view uid) const;
+    Versions of(std::string_view uid) const;
     /// What was kept is of an older state of the object.
     void forget();
     /// Of the schemas of all definitions.
     kube::SchemaPool& parts() { return parts_; }
 
   private:
-    mutable std::mutex mutex_;  ///< of uid_ and schemas_
+    mutable std::mutex mutex_;  ///< of uid_ and versions_
     std::string uid_;
-    Schemas schemas_;
+    Versions versions_;
     kube::SchemaPool parts_;
 };
 

@@ -39,9 +39,11 @@ bool is_too_large(const json::value& object, std::size_t most) {
     return kube::text_size(object, most) > most;
 }
 
-/// What a check of so many bytes weighs on the loop: rules may take longer than their object is long.
+/// What a check of so many bytes weighs on the loop: rules may take longer than their object is
+/// long, and to compile those of a definition does.
 std::size_t weight_of(const ResourceDef& def, std::size_t bytes) {
-    const bool costly = def.rules != nullptr && def.rules->is_costly();
+    const bool costly = (def.rules != nullptr && def.rules->is_costly()) ||
+                        def.type.plural == kube::types::kCustomResourceDefinitions.plural;
     return costly ? std::max(bytes, kWorthSideThread) : bytes;
 }
 

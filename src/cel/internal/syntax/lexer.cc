@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -107,7 +108,8 @@ class Lexer {
             if (at_ >= source_.size() || breaks)
                 return std::unexpected(fmt::format("Syntax error: token recognition error at: '{}'",
                                                    as_utf8(source_.substr(begin, at_ - begin))));
-            at_ += !raw && next() == '\\' ? 2 : 1;
+            const std::size_t escape = !raw && next() == '\\' ? 2 : 1;
+            at_ = std::min(at_ + escape, source_.size());
         }
         at_ += end.size();
         return bytes ? TokenKind::kBytes : TokenKind::kString;
