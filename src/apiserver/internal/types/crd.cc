@@ -295,8 +295,7 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
             def.schema = kube::from_openapi(*openapi, "", read.parts()).first;
             // What is wrong with the rules was told when the definition was written.
             FieldErrors problems;
-            if (def.schema != nullptr)
-                def.rules = SchemaRules::compile(def.schema, "", problems);
+            if (def.schema != nullptr) def.rules = SchemaRules::compile(def.schema, "", problems);
         }
         if (def.schema == nullptr) continue;
         def.custom = true;
