@@ -45,19 +45,16 @@ std::string over_budget(std::string_view what, std::uint64_t cost, std::uint64_t
 /// Where a part of a schema stands, and how often what it describes can be in an object.
 struct Place {
     std::string path;
-    bool root = false;
     /// Nothing: some list or map above has no bound.
     std::optional<std::uint64_t> count = 1;
     /// Of the part above which elements of two states of an object can't be matched; "": none.
     std::string uncorrelatable;
 
-    Place property(std::string_view name, bool embedded) const {
-        return {kube::child_path(path + ".properties", name), embedded, count, uncorrelatable};
+    Place property(std::string_view name) const {
+        return {kube::child_path(path + ".properties", name), count, uncorrelatable};
     }
-    Place elements(std::string_view key, const kube::Schema& schema,
-                   std::optional<std::size_t> most, bool matched) const {
-        Place inner{path + "." + std::string(key), schema.embedded_resource, std::nullopt,
-                    uncorrelatable};
+    Place elements(std::string_view key, std::optional<std::size_t> most, bool matched) const {
+        Place inner{path + "." + std::string(key), std::nullopt, uncorrelatable};
         if (count && most) inner.count = product(*count, *most);
         if (inner.uncorrelatable.empty() && !matched) inner.uncorrelatable = path;
         return inner;
@@ -68,10 +65,9 @@ class Compiler {
   public:
     explicit Compiler(FieldErrors& problems) : problems_(problems) {}
 
-    /// Null if there is no rule in it.
+    /// Of a schema with rules in it. Null if none of them stands.
     std::unique_ptr<Node> compile(const kube::Schema::Ptr& schema,
                                   const cel::DeclarationPtr& declaration, const Place& place) {
-        if (!schema->has_rules()) return nullptr;
         auto node = std::make_unique<Node>();
         node->schema = schema;
         node->declaration = declaration;
@@ -89,7 +85,7 @@ class Compiler {
   private:
     void compile_properties(Node& node, const Place& place) {
         for (const auto& [name, property] : node.schema->properties) {
-            const Place below = place.property(name, property->embedded_resource);
+            if (!property->has_rules()) continue;
             cel::DeclarationPtr declaration;
             if (node.declaration)
                 if (const auto* field = node.declaration->field(cel::escape(name)))
@@ -97,7 +93,7 @@ class Compiler {
             // A name that CEL can't write has rules of its own all the same.
             if (declaration == nullptr)
                 declaration = declaration_of(*property, property->embedded_resource, "self");
-            if (auto child = compile(property, declaration, below))
+            if (auto child = compile(property, declaration, place.property(name)))
                 node.properties.emplace(name, std::move(child));
         }
     }
@@ -105,11 +101,11 @@ class Compiler {
         const kube::Schema& schema = *node.schema;
         const bool list = schema.type == SchemaType::kArray;
         const kube::Schema::Ptr& element = list ? schema.items : schema.additional;
-        if (element == nullptr) return;
+        if (element == nullptr || !element->has_rules()) return;
         const bool matched =
             list ? schema.list_type == kube::Schema::ListType::kMap : !schema.atomic;
         const Place below =
-            place.elements(list ? "items" : "additionalProperties", *element,
+            place.elements(list ? "items" : "additionalProperties",
                            list ? schema.max_items : schema.max_properties, matched);
         cel::DeclarationPtr declaration;
         if (node.declaration) declaration = node.declaration->element;
@@ -192,7 +188,7 @@ std::shared_ptr<const SchemaRules> SchemaRules::compile(const kube::Schema::Ptr&
     Compiler compiler(problems);
     auto rules = std::make_shared<SchemaRules>();
     rules->root_ = compiler.compile(schema, declaration_of(*schema, true, "self"),
-                                    {.path = path, .root = true, .count = 1, .uncorrelatable = {}});
+                                    {.path = path, .count = 1, .uncorrelatable = {}});
     rules->most_cost_ = compiler.total();
     if (compiler.total() > kMostTotalCost)
         problems.push_back(forbidden_field(
