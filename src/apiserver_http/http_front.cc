@@ -328,7 +328,16 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
         for (; event; event = watcher->try_next()) {
             sent.Increment();
             if (incoming.accepted.form != Form::kObject) ++own_lines;
-            event_lines.append(lines, *event, handler.clock().wall_now());
+            const auto append = [&, now = handler.clock().wall_now()] {
+                event_lines.append(lines, *event, now);
+                return true;
+            };
+            if (event_lines.is_long(*event)) {
+                std::ignore = co_await compute_beside(side_thread, kWorthSideThread, append);
+                incoming.works();
+            } else {
+                append();
+            }
             if (lines.size() >= kWatchPiece || turn_is_long()) break;
         }
         if (!co_await incoming.exchange.write(lines)) co_return apiserver::StatusResult<void>();

@@ -41,6 +41,7 @@ Task<std::optional<WatchedEvent>> Watcher::next_text() {
 
 Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     for (;;) {
+        if (!pending_.empty() && turn_is_long()) co_await asio::post(asio::use_awaitable);
         if (std::optional<WatchedEvent> event = try_next()) co_return event;
         if (!initial_.empty())
             co_await asio::post(asio::use_awaitable);
