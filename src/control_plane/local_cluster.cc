@@ -1,5 +1,6 @@
 #include "control_plane/local_cluster.h"
 
+#include "base/time/loop_watch.h"
 #include "control_plane/internal/job_roles.h"
 #include "control_plane/machine.h"
 #include "jobs/kind.h"
@@ -62,6 +63,7 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
 /// A store that was written by another version of this program has that version's definitions.
 Task<Result<void>> LocalCluster::define(json::value definition) {
     const std::string name(definition.at("metadata").at("name").get_string());
+    works_for("definition of", name);
     auto posted = co_await client_.create(kube::types::kCustomResourceDefinitions, {}, definition);
     if (posted) co_return Result<void>();
     if (posted.error().code() != Code::kAlreadyExists) co_return std::move(posted.error());
@@ -88,9 +90,11 @@ Task<Result<void>> LocalCluster::allow(json::value role) {
 }
 
 Task<Result<void>> LocalCluster::start() {
+    works_for("start of the cluster");
     CO_TRY_VOID(co_await api_.start());
-    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds()))
-        CO_TRY_VOID(co_await define(std::move(definition)));
+    // Made one by one: to make them all at once would hold the loop for several milliseconds.
+    for (const auto& versions : jobs::kinds_by_resource(jobs::all_kinds()))
+        CO_TRY_VOID(co_await define(jobs::custom_resource_definition(versions)));
     if (has_roles_)
         for (json::value& role : job_roles(jobs::all_kinds()))
             CO_TRY_VOID(co_await allow(std::move(role)));

@@ -75,7 +75,18 @@ json::object crd_version(const JobKind& kind, bool storage) {
             {"subresources", std::move(subresources)}};
 }
 
-json::value definition(std::span<const JobKind* const> versions) {
+}  // namespace
+
+kube::Schema::Ptr object_schema(const JobKind& kind) {
+    return root_schema(kind, kube::core_schema("ObjectMeta"));
+}
+
+json::value custom_resource_definition(const JobKind& kind) {
+    const JobKind* const only = &kind;
+    return custom_resource_definition({&only, 1});
+}
+
+json::value custom_resource_definition(std::span<const JobKind* const> versions) {
     const kube::ResourceType& resource = versions.front()->resource;
     json::array all;
     for (const JobKind* kind : versions)
@@ -91,17 +102,6 @@ json::value definition(std::span<const JobKind* const> versions) {
                                                      {"singular", lower_case(resource.kind)}}},
                               {"scope", resource.namespaced ? "Namespaced" : "Cluster"},
                               {"versions", std::move(all)}}}};
-}
-
-}  // namespace
-
-kube::Schema::Ptr object_schema(const JobKind& kind) {
-    return root_schema(kind, kube::core_schema("ObjectMeta"));
-}
-
-json::value custom_resource_definition(const JobKind& kind) {
-    const JobKind* const only = &kind;
-    return definition({&only, 1});
 }
 
 std::vector<std::vector<const JobKind*>> kinds_by_resource(std::span<const JobKind* const> kinds) {
@@ -120,7 +120,8 @@ std::vector<std::vector<const JobKind*>> kinds_by_resource(std::span<const JobKi
 
 std::vector<json::value> custom_resource_definitions(std::span<const JobKind* const> kinds) {
     std::vector<json::value> result;
-    for (const auto& versions : kinds_by_resource(kinds)) result.push_back(definition(versions));
+    for (const auto& versions : kinds_by_resource(kinds))
+        result.push_back(custom_resource_definition(versions));
     return result;
 }
 

@@ -368,6 +368,8 @@ std::string owned_objects_selector();
 kube::Schema::Ptr object_schema(const JobKind& kind);
 /// The CustomResourceDefinition of a kind.
 json::value custom_resource_definition(const JobKind& kind);
+/// That of a resource of which these are the versions, the stored one first.
+json::value custom_resource_definition(std::span<const JobKind* const> versions);
 /// The kinds of each resource in the given order: its versions, with the stored one first.
 std::vector<std::vector<const JobKind*>> kinds_by_resource(std::span<const JobKind* const> kinds);
 /// One CustomResourceDefinition per resource: kinds that are versions of the same resource share
