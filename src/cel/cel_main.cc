@@ -7,8 +7,8 @@
 #include <iostream>
 #include <string>
 
-#include "cel/internal/literal_text.h"
 #include "cel/json_value.h"
+#include "cel/literal_text.h"
 #include "cel/program.h"
 
 namespace {

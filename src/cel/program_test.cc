@@ -5,8 +5,8 @@
 
 #include <boost/json/parse.hpp>
 
-#include "cel/internal/literal_text.h"
 #include "cel/json_value.h"
+#include "cel/literal_text.h"
 
 namespace muster::cel {
 namespace {
@@ -225,14 +225,14 @@ constexpr Case kStrings[] = {
     {"['a', 'b'].join() + ['a', 'b'].join('-')", "\"aba-b\""},
     {"strings.quote('a\\n\"')", "\"\\\"a\\\\n\\\\\\\"\\\"\""},
     {"'%s is %d, %.2f, %x, %b, %o, %%'.format(['a', 1, 2.345, 255, 5, 8])",
-     "refused: expected type 'string' but found 'int'"},
-    {"'%s is %d, %.2f, %x, %b, %o, %%'.format([dyn('a'), 1, 2.345, 255, 5, 8])",
      "\"a is 1, 2.35, ff, 101, 10, %\""},
     {"'%s'.format([[1, 2]]) + '%s'.format([{'a': 'b'}])", "\"[1, 2]{\\\"a\\\":\\\"b\\\"}\""},
-    {"'%d'.format(['a'])",
-     "error: error during formatting: decimal clause can only be used on integers, was given "
-     "string"},
-    {"'%s %s'.format(['a'])", "error: index 1 out of range"},
+    {"['.', '-', 'Ki', '+.k', '.e5'].all(q, isQuantity(q) && quantity(q) == quantity('0'))",
+     "true"},
+    {"['', '..', '.e', '1e', ' 1', '1K'].exists(q, isQuantity(q))", "false"},
+    {"isURL('mailto:a@b') && url('A:b?c=1').getScheme() == 'a'", "true"},
+    {"url('a:b?c=1').getEscapedPath() + url('a:b').getHost()", "\"\""},
+    {"['a', ':x', '1a:x', 'a_b:x', '?x'].exists(u, isURL(u))", "false"},
     {"'abc123'.matches('[a-z]+[0-9]{3}$')", "true"},
     {"'abc'.matches('^b')", "false"},
     {"'abc'.matches('(')", "refused: invalid matches argument"},
@@ -297,6 +297,46 @@ constexpr Case kLibraries[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Libraries, ProgramTest, ::testing::ValuesIn(kLibraries));
 
+constexpr Case kFormats[] = {
+    {"'%s %s'.format(['a'])", "refused: index 1 out of range"},
+    {"'%s'.format([1, 2])",
+     "refused: too many arguments supplied to string.format (expected 1, got 2)"},
+    {"'%d'.format(['a'])",
+     "refused: error during formatting: decimal clause can only be used on integers, was given "
+     "string"},
+    {"'%d'.format([dyn('a')])",
+     "error: error during formatting: decimal clause can only be used on integers, was given "
+     "string"},
+    {"'%f'.format([1])",
+     "refused: error during formatting: fixed-point clause can only be used on doubles, was given "
+     "int"},
+    {"'%b'.format(['a'])",
+     "refused: error during formatting: only integers and bools can be formatted as binary, was "
+     "given string"},
+    {"'%X'.format([true])",
+     "refused: error during formatting: only integers, byte buffers, and strings can be formatted "
+     "as hex, was given bool"},
+    {"'%s'.format([[optional.of(1)]])",
+     "refused: error during formatting: string clause can only be used on strings, bools, bytes, "
+     "ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type"},
+    {"'%z'.format([1])",
+     "refused: could not parse formatting clause: unrecognized formatting clause \"z\""},
+    {"'%'.format([1])", "refused: unexpected end of string"},
+    {"'%.f'.format([1.0])",
+     "refused: could not parse formatting clause: error while parsing precision"},
+    {"('%' + 'd').format(['a'])",
+     "error: error during formatting: decimal clause can only be used on integers, was given "
+     "string"},
+    {"'%s%d'.format(['a', 1])", "\"a1\""},
+    {"'%s'.format([[1, 'a']])", "\"[1, \\\"a\\\"]\""},
+    {"[1, 'a']", "refused: expected type 'int' but found 'string'"},
+    {"'%.2f'.format([1234.567])", "\"1,234.57\""},
+    {"'%e'.format([-12345.678])", "\"-1.234568\u00d710\u2070\u2074\""},
+    {"'%.20e'.format([0.5])", "\"      5.000000\u00d710\u207b\u2070\u00b9\""},
+    {"'%.3e'.format(['-Infinity'])", "\" -\u221e\""},
+};
+INSTANTIATE_TEST_SUITE_P(Formats, ProgramTest, ::testing::ValuesIn(kFormats));
+
 TEST(ProgramDocumentTest, ReadsADocument) {
     const json::value document = json::parse(
         R"({"spec":{"replicas":3,"ratio":0.5,"names":["a","b"],"labels":{"x-y":"1"},"none":null}})");
@@ -306,7 +346,7 @@ TEST(ProgramDocumentTest, ReadsADocument) {
     EXPECT_EQ(evaluated("object.spec.none == null", document), "true");
     EXPECT_EQ(evaluated("has(object.spec.other)", document), "false");
     EXPECT_EQ(evaluated("object.spec.other", document), "error: no such key: other");
-    EXPECT_EQ(evaluated("object.spec.replicas.x", document), "error: no such overload");
+    EXPECT_EQ(evaluated("object.spec.replicas.x", document), "error: no such key: x");
     EXPECT_EQ(evaluated("object.?spec.?other.orValue('x')", document), "\"x\"");
 }
 

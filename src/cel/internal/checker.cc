@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cel/declaration.h"
+#include "cel/internal/format_check.h"
 #include "cel/internal/implementations.h"
 #include "cel/internal/signatures.h"
 #include "cel/internal/time_text.h"
@@ -258,22 +259,21 @@ class Checker {
         if (type.kind() != Kind::kDyn) mismatch(at, Type::optional(type), type);
         return type;
     }
-    void join(const Expression& at, std::optional<Type>& joined, const Type& type) {
-        if (!joined) {
+    /// The type of all parts; dyn if they have several.
+    void join(std::optional<Type>& joined, const Type& type) {
+        if (!joined)
             joined = type;
-        } else if (types_.assign(*joined, type)) {
+        else if (types_.assign(*joined, type))
             joined = Type(more_general(*joined, type));
-        } else {
-            mismatch(at, *joined, type);
-            joined = Kind::kError;
-        }
+        else
+            joined = Kind::kDyn;
     }
     void check(Expression& at, MakeList& list) {
         std::optional<Type> element;
         for (std::size_t i = 0; i < list.elements.size(); ++i) {
             Expression& each = *list.elements[i];
             visit(each);
-            join(each, element, list.optional[i] ? unwrapped(each, each.type) : each.type);
+            join(element, list.optional[i] ? unwrapped(each, each.type) : each.type);
         }
         set_type(at, Type::list(element ? *element : types_.new_variable()));
     }
@@ -282,9 +282,9 @@ class Checker {
         std::optional<Type> value;
         for (MakeMap::Entry& entry : map.entries) {
             visit(*entry.key);
-            join(*entry.key, key, entry.key->type);
+            join(key, entry.key->type);
             visit(*entry.value);
-            join(*entry.value, value,
+            join(value,
                  entry.optional ? unwrapped(*entry.value, entry.value->type) : entry.value->type);
         }
         if (!key) key = types_.new_variable();
@@ -365,9 +365,18 @@ class Checker {
         formats_ += formats ? 1 : 0;
         std::visit(Children{*this}, at.node);
         formats_ -= formats ? 1 : 0;
+        if (formats) check_format(*call);
         // What format() is given may be of many types.
         if (formats_ == 0) check_types_of_literal(at);
         fold_constants(at);
+    }
+
+    void check_format(const Call& call) {
+        const Text* format = call.target ? literal_text(*call.target) : nullptr;
+        const auto* list = call.arguments.empty() ? nullptr : call.arguments[0]->as<MakeList>();
+        if (format == nullptr || list == nullptr) return;
+        if (auto problem = format_problem(format->view(), *list))
+            refuse(*call.arguments[0], *std::move(problem));
     }
 
     /// Elements of one type, dyn included, as the validator of Kubernetes wants them.

@@ -30,14 +30,48 @@ std::string key_text(const Value& key) {
     return key.type_name();
 }
 
-/// Whether cel-go carries it out as a part of the access to a variable.
-bool is_access(const Expression& expression) {
-    if (expression.constant) return false;
-    if (expression.as<Identifier>()) return true;
-    if (const auto* select = expression.as<Select>()) return !select->test;
+// What cel-go calls an attribute is a root and what is looked up in it, one after the other, in one
+// step. Each look-up has its cost, and the root has, unless it is a choice between two attributes.
+
+bool is_conditional(const Expression& expression) {
     const auto* call = expression.as<Call>();
-    return call && (call->function == "_[_]" || call->function == "_[?_]" ||
-                    call->function == "_?._" || call->function == "_?_:_");
+    return call != nullptr && call->function == "_?_:_";
+}
+
+/// In what the last part of an attribute is looked up; null at its root.
+const Expression* looked_up_in(const Expression& attribute) {
+    if (const auto* select = attribute.as<Select>())
+        return select->test ? nullptr : select->operand.get();
+    const auto* call = attribute.as<Call>();
+    const bool index = call != nullptr && (call->function == "_[_]" || call->function == "_[?_]" ||
+                                           call->function == "_?._");
+    return index ? call->arguments[0].get() : nullptr;
+}
+
+bool is_attribute(const Expression& expression) {
+    return !expression.constant && (expression.as<Identifier>() || is_conditional(expression) ||
+                                    looked_up_in(expression) != nullptr);
+}
+
+bool begins_with_conditional(const Expression& attribute) {
+    const Expression* root = &attribute;
+    while (const Expression* inner = is_attribute(*root) ? looked_up_in(*root) : nullptr)
+        root = inner;
+    return is_conditional(*root);
+}
+
+/// An optional without a value: what is looked up in it is not looked for.
+bool is_none(const Value& value) {
+    const auto* optional = value.as<Value::Optional>();
+    return optional != nullptr && !(*optional)->has_value();
+}
+
+/// Where a pattern is compiled beforehand, cel-go looks at the text alone.
+bool has_fixed_pattern(const Call& call) {
+    if (call.function != "matches" && call.function != "find" && call.function != "findAll")
+        return false;
+    const Expression& pattern = *call.arguments.back();
+    return pattern.constant || pattern.as<Literal>();
 }
 
 /// The element of that index, nothing if there is none.
@@ -49,17 +83,20 @@ std::expected<std::optional<Value>, Failure> element(const List& list, const Val
     if (const double* number = index.as<double>();
         number && *number == std::trunc(*number) && std::abs(*number) < 9e15)
         at = static_cast<std::int64_t>(*number);
+    if (!at && index.as<double>() != nullptr)
+        return failure(fmt::format("unsupported index value {} in list", key_text(index)));
     if (!at) return failure(fmt::format("unsupported index type '{}' in list", index.type_name()));
     if (*at < 0 || static_cast<std::uint64_t>(*at) >= list.size()) return std::nullopt;
     return list.at(static_cast<std::size_t>(*at));
 }
 
-/// What an element is looked up by: an index, a key, or the name of a field.
+/// What an element is looked up by: an index, a key, or the name of a field. Nothing is in a value
+/// that has no parts.
 std::expected<std::optional<Value>, Failure> part(const Value& whole, const Value& key,
                                                   bool field) {
-    if (const List* list = whole.list(); list && !field) return element(*list, key);
+    if (const List* list = whole.list()) return element(*list, key);
     const Map* map = whole.map();
-    if (map == nullptr) return no_such_overload();
+    if (map == nullptr) return std::nullopt;
     return field ? map->field(key.string()->view()) : map->find(key);
 }
 
@@ -97,25 +134,43 @@ Outcome Evaluator::visit(const Expression&, const Identifier& identifier) {
     return slot->value;
 }
 
-Outcome Evaluator::visit(const Expression&, const Select& select) {
-    Outcome operand = evaluate(*select.operand);
-    if (!operand) return operand;
-    // has() is one access with its operand, and free.
-    if (select.test && is_access(*select.operand)) cost_ -= kAccessCost;
-    if (!select.test) {
-        const std::uint64_t cost = is_access(*select.operand) ? kAccessCost : 2 * kAccessCost;
-        if (auto paid = charge(cost); !paid) return std::unexpected(paid.error());
-    }
-    const auto* optional = operand->as<Value::Optional>();
-    if (optional != nullptr && !(*optional)->has_value())
-        return select.test ? Outcome(false) : Outcome(Value::none());
-    const Value& whole = optional ? ***optional : *operand;
-    auto found = part(whole, Text::of(select.field), true);
+/// What something is looked up in: its root has a cost, even if it fails.
+Outcome Evaluator::whole(const Expression& expression) {
+    Outcome value = evaluate(expression);
+    if (is_attribute(expression)) return value;
+    if (auto paid = charge(kAccessCost); !paid) return std::unexpected(paid.error());
+    return value;
+}
+
+/// An index, a branch, or the operand of has(): a part of another attribute, whose root is free.
+Outcome Evaluator::part_of_another(const Expression& expression) {
+    Outcome value = evaluate(expression);
+    if (is_attribute(expression) && !begins_with_conditional(expression)) cost_ -= kAccessCost;
+    return value;
+}
+
+Outcome Evaluator::look_up(const Value& operand, const Value& key, LookUp how) {
+    if (is_none(operand)) return how.test ? Outcome(false) : Outcome(Value::none());
+    const auto* optional = operand.as<Value::Optional>();
+    const Value& whole = optional ? ***optional : operand;
+    const bool may_be_missing = optional != nullptr || how.optional;
+    auto found = part(whole, key, how.field);
+    const bool present = found && found->has_value();
+    if (present || !may_be_missing)
+        if (auto paid = charge(kAccessCost); !paid) return std::unexpected(paid.error());
     if (!found) return std::unexpected(found.error());
-    if (select.test) return found->has_value();
-    if (optional != nullptr) return *found ? Value::some(**found) : Value::none();
-    if (!*found) return failure("no such key: " + select.field);
-    return readable(**std::move(found));
+    if (how.test) return present;
+    if (may_be_missing) return present ? Value::some(**found) : Value::none();
+    if (present) return readable(**std::move(found));
+    return failure(
+        fmt::format("{}: {}", whole.list() ? "index out of bounds" : "no such key", key_text(key)));
+}
+
+Outcome Evaluator::visit(const Expression&, const Select& select) {
+    const Outcome operand = select.test ? part_of_another(*select.operand) : whole(*select.operand);
+    if (!operand) return operand;
+    return look_up(*operand, Text::of(select.field),
+                   {.field = true, .optional = false, .test = select.test});
 }
 
 Outcome Evaluator::visit(const Expression& at, const Call& call) {
@@ -160,7 +215,7 @@ Outcome Evaluator::conditional(const Call& call) {
     if (!condition) return condition;
     const bool* flag = condition->as<bool>();
     if (flag == nullptr) return no_such_overload();
-    return evaluate(*call.arguments[*flag ? 1 : 2]);
+    return part_of_another(*call.arguments[*flag ? 1 : 2]);
 }
 
 Outcome Evaluator::or_else(const Call& call) {
@@ -174,58 +229,74 @@ Outcome Evaluator::or_else(const Call& call) {
 
 /// `a[b]`, `a[?b]`, `a.?b`.
 Outcome Evaluator::access(const Call& call) {
-    Outcome operand = evaluate(*call.arguments[0]);
+    const Outcome operand = whole(*call.arguments[0]);
     if (!operand) return operand;
-    Outcome key = evaluate(*call.arguments[1]);
-    if (!key) return key;
-    const bool plain = call.function == "_[_]" && !is_access(*call.arguments[0]);
-    const std::uint64_t cost = plain ? 2 * kAccessCost : kAccessCost;
-    if (auto paid = charge(cost); !paid) return std::unexpected(paid.error());
-    const auto* optional = operand->as<Value::Optional>();
-    if (optional != nullptr && !(*optional)->has_value()) return Value::none();
-    const Value& whole = optional ? ***optional : *operand;
-    auto found = part(whole, *key, call.function == "_?._");
-    if (!found) return std::unexpected(found.error());
-    if (optional != nullptr || call.function != "_[_]")
-        return *found ? Value::some(**found) : Value::none();
-    if (*found) return readable(**std::move(found));
-    if (whole.list()) return failure(fmt::format("index out of bounds: {}", key_text(*key)));
-    return failure(fmt::format("no such key: {}", key_text(*key)));
+    if (is_none(*operand)) return Value::none();
+    const bool optional = call.function != "_[_]";
+    const Outcome key = part_of_another(*call.arguments[1]);
+    if (key)
+        return look_up(*operand, *key,
+                       {.field = call.function == "_?._", .optional = optional, .test = false});
+    if (!optional && operand->as<Value::Optional>() == nullptr)
+        if (auto paid = charge(kAccessCost); !paid) return std::unexpected(paid.error());
+    return key;
 }
 
+/// All arguments have a value, or the call fails. As in cel-go both of two are evaluated, of more
+/// those up to the first that fails; and where all were, the call is paid for.
 Outcome Evaluator::strict_call(const Expression& at, const Call& call) {
+    std::vector<const Expression*> sources;
+    if (call.target) sources.push_back(call.target.get());
+    for (const ExpressionPtr& argument : call.arguments) sources.push_back(argument.get());
+    const bool goes_on = sources.size() <= 2 && !has_fixed_pattern(call);
+
     std::vector<Value> arguments;
-    arguments.reserve(call.arguments.size() + 1);
-    if (call.target) {
-        Outcome target = evaluate(*call.target);
-        if (!target) return target;
-        arguments.push_back(*std::move(target));
-    }
-    for (const ExpressionPtr& argument : call.arguments) {
-        Outcome value = evaluate(*argument);
-        if (!value) return value;
-        arguments.push_back(*std::move(value));
+    arguments.reserve(sources.size());
+    std::optional<Failure> failed;
+    for (const Expression* source : sources) {
+        if (failed && !goes_on) return std::unexpected(*std::move(failed));
+        Outcome value = evaluate(*source);
+        if (!value && value.error().over_limit) return value;
+        if (value) {
+            arguments.push_back(*std::move(value));
+        } else {
+            if (!failed) failed = std::move(value).error();
+            arguments.emplace_back();
+        }
     }
     const std::string_view overload =
         at.overloads.size() == 1 ? at.overloads.front() : std::string_view();
+    const bool in_constant = overload == "in_list" && call.arguments[1]->constant;
+    if (failed) {
+        // Where no element or result is known, its size counts as one.
+        const Value unknown;
+        const std::uint64_t cost =
+            in_constant ? 0 : call_cost(call.function, overload, arguments, &unknown);
+        if (auto paid = charge(cost); !paid) return std::unexpected(paid.error());
+        return std::unexpected(*std::move(failed));
+    }
     if (!call.arguments.empty()) {
         const auto* first = call.arguments[0]->as<Identifier>();
         if (first != nullptr && first->taken) return extend(call, std::move(arguments));
     }
     // The elements of such a list are looked up by a hash.
-    if (overload == "in_list" && call.arguments[1]->constant)
-        return arguments[1].list()->contains(arguments[0]);
-    if (at.implementation == nullptr) return no_such_overload();
+    if (in_constant) return arguments[1].list()->contains(arguments[0]);
+    return carry_out(at, call, overload, arguments);
+}
+
+Outcome Evaluator::carry_out(const Expression& at, const Call& call, std::string_view overload,
+                             std::span<const Value> arguments) {
     // What grows with its arguments is paid for before it is done; a joined text by its own length.
     const bool by_result = call.function == "join";
     if (!by_result) {
         const std::uint64_t cost = call_cost(call.function, overload, arguments, nullptr);
         if (auto paid = charge(cost); !paid) return std::unexpected(paid.error());
     }
-    Outcome result = at.implementation(arguments);
+    Outcome result = at.implementation ? at.implementation(arguments) : no_such_overload();
     if (comparisons_.is_reached()) return cost_limit_exceeded();
-    if (by_result && result) {
-        const std::uint64_t cost = call_cost(call.function, overload, arguments, &*result);
+    if (by_result) {
+        const Value made = result ? *result : Value();
+        const std::uint64_t cost = call_cost(call.function, overload, arguments, &made);
         if (auto paid = charge(cost); !paid) return std::unexpected(paid.error());
     }
     return result;
@@ -274,45 +345,55 @@ Outcome Evaluator::extend(const Call& call, std::vector<Value> arguments) {
     return std::shared_ptr<const Map>(std::move(extended));
 }
 
+/// Lists and maps are paid for even if one of their parts fails.
 Outcome Evaluator::visit(const Expression&, const MakeList& list) {
-    std::vector<Value> elements;
-    for (std::size_t i = 0; i < list.elements.size(); ++i) {
-        Outcome element = evaluate(*list.elements[i]);
-        if (!element) return element;
-        if (!list.optional[i]) {
-            elements.push_back(*std::move(element));
-            continue;
-        }
-        const auto* optional = element->as<Value::Optional>();
-        if (optional == nullptr)
-            return failure("cannot initialize optional list element from non-optional value");
-        if ((*optional)->has_value()) elements.push_back(***optional);
-    }
+    Outcome made = list_of(list);
     if (auto paid = charge(kListCost); !paid) return std::unexpected(paid.error());
-    return Value::list(std::move(elements));
+    return made;
 }
 
 Outcome Evaluator::visit(const Expression&, const MakeMap& map) {
+    Outcome made = map_of(map);
+    if (auto paid = charge(kMapCost); !paid) return std::unexpected(paid.error());
+    return made;
+}
+
+Outcome Evaluator::list_of(const MakeList& list) {
+    std::vector<Value> elements;
+    for (std::size_t i = 0; i < list.elements.size(); ++i) {
+        auto element = entry(*list.elements[i], list.optional[i], "list element");
+        if (!element) return std::unexpected(element.error());
+        if (*element) elements.push_back(**std::move(element));
+    }
+    return Value::list(std::move(elements));
+}
+
+Outcome Evaluator::map_of(const MakeMap& map) {
     auto made = std::make_shared<OwnMap>();
-    for (const MakeMap::Entry& entry : map.entries) {
-        Outcome key = evaluate(*entry.key);
+    for (const MakeMap::Entry& each : map.entries) {
+        const Outcome key = evaluate(*each.key);
         if (!key) return key;
-        Outcome value = evaluate(*entry.value);
-        if (!value) return value;
+        auto value = entry(*each.value, each.optional, "entry");
+        if (!value) return std::unexpected(value.error());
         if (!hash_text(*key) || key->as<double>() != nullptr)
             return failure(fmt::format("unsupported key type: {}", key->type_name()));
-        if (entry.optional) {
-            const auto* optional = value->as<Value::Optional>();
-            if (optional == nullptr)
-                return failure("cannot initialize optional entry from non-optional value");
-            if (!(*optional)->has_value()) continue;
-            const Value held = ***optional;
-            value = held;
-        }
-        made->set(*key, *std::move(value));
+        if (*value) made->set(*key, **std::move(value));
     }
-    if (auto paid = charge(kMapCost); !paid) return std::unexpected(paid.error());
     return std::shared_ptr<const Map>(std::move(made));
+}
+
+/// What a part of a list or a map puts there; nothing if it is optional and has no value.
+std::expected<std::optional<Value>, Failure> Evaluator::entry(const Expression& source,
+                                                              bool optional,
+                                                              std::string_view what) {
+    Outcome value = evaluate(source);
+    if (!value) return std::unexpected(std::move(value).error());
+    if (!optional) return *std::move(value);
+    if (is_none(*value)) return std::nullopt;
+    const auto* held = value->as<Value::Optional>();
+    if (held == nullptr)
+        return failure(fmt::format("cannot initialize optional {} from non-optional value", what));
+    return ***held;
 }
 
 Outcome Evaluator::visit(const Expression&, const MakeObject& object) {
@@ -366,17 +447,15 @@ Outcome Evaluator::fold_over(const Comprehension& fold, const Value& range) {
     return last;
 }
 
-/// Whether there is another step; a failure if no further one can make the result good.
+/// Whether there is another step. As in cel-go one that fails does not end them, in case that
+/// another makes the result good; so that the failure is only one beyond the limit.
 Outcome Evaluator::step(const Comprehension& fold, std::size_t accumulator) {
-    Outcome condition = evaluate(*fold.condition);
-    if (!condition) return condition;
-    const bool* goes_on = condition->as<bool>();
-    if (goes_on == nullptr) return no_such_overload();
-    if (!*goes_on) return false;
+    const Outcome condition = evaluate(*fold.condition);
+    if (!condition && condition.error().over_limit) return condition;
+    const bool* goes_on = condition ? condition->as<bool>() : nullptr;
+    if (goes_on != nullptr && !*goes_on) return false;
     Outcome value = evaluate(*fold.step);
-    const auto* call = fold.step->as<Call>();
-    const bool logical = call && (call->function == "_&&_" || call->function == "_||_");
-    if (!value && (value.error().over_limit || !logical)) return value;
+    if (!value && value.error().over_limit) return value;
     slots_[accumulator].value = std::move(value);
     return true;
 }

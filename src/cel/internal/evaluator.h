@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -34,11 +36,27 @@ class Evaluator {
     Outcome visit(const Expression& at, const MakeObject& object);
     Outcome visit(const Expression& at, const Comprehension& fold);
 
+    /// What is looked up, and how.
+    struct LookUp {
+        bool field;     ///< a name in the expression, no index or key
+        bool optional;  ///< it may be missing
+        bool test;      ///< has()
+    };
+
+    Outcome whole(const Expression& expression);
+    Outcome part_of_another(const Expression& expression);
+    Outcome look_up(const Value& operand, const Value& key, LookUp how);
     Outcome logical(const Call& call, bool decides);
     Outcome conditional(const Call& call);
     Outcome or_else(const Call& call);
     Outcome access(const Call& call);
     Outcome strict_call(const Expression& at, const Call& call);
+    Outcome carry_out(const Expression& at, const Call& call, std::string_view overload,
+                      std::span<const Value> arguments);
+    Outcome list_of(const MakeList& list);
+    Outcome map_of(const MakeMap& map);
+    std::expected<std::optional<Value>, Failure> entry(const Expression& source, bool optional,
+                                                       std::string_view what);
     Outcome extend(const Call& call, std::vector<Value> arguments);
     Outcome fold_over(const Comprehension& fold, const Value& range);
     Outcome step(const Comprehension& fold, std::size_t accumulator);

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "apiserver/internal/expressions/rule_check.h"
 #include "apiserver/internal/expressions/schema_declaration.h"
+#include "cel/cost.h"
 #include "kube/values/field_path.h"
 
 namespace muster::apiserver {
@@ -20,15 +19,6 @@ constexpr std::uint64_t kMostRuleCost = 10'000'000;
 constexpr std::uint64_t kMostTotalCost = 100'000'000;
 /// Units of cost that take about as long as others may wait.
 constexpr std::uint64_t kCostly = 50'000;
-
-constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
-
-std::uint64_t product(std::uint64_t a, std::uint64_t b) {
-    return b != 0 && a > kUnbounded / b ? kUnbounded : a * b;
-}
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-    return a > kUnbounded - b ? kUnbounded : a + b;
-}
 
 std::string over_budget(std::string_view what, std::uint64_t cost, std::uint64_t budget) {
     const double times = static_cast<double>(cost) / static_cast<double>(budget);
@@ -55,7 +45,7 @@ struct Place {
     }
     Place elements(std::string_view key, std::optional<std::size_t> most, bool matched) const {
         Place inner{path + "." + std::string(key), std::nullopt, uncorrelatable};
-        if (count && most) inner.count = product(*count, *most);
+        if (count && most) inner.count = cel::bounded_product(*count, *most);
         if (inner.uncorrelatable.empty() && !matched) inner.uncorrelatable = path;
         return inner;
     }
@@ -164,15 +154,15 @@ class Compiler {
         problems_.push_back(invalid_value(path, json::value(rule.rule), why));
     }
     void charge(const std::string& path, std::string_view what, std::uint64_t cost) {
-        total_ = sum(total_, cost);
+        total_ = cel::bounded_sum(total_, cost);
         if (cost > kMostRuleCost)
             problems_.push_back(forbidden_field(path, over_budget(what, cost, kMostRuleCost)));
     }
     /// What a rule costs as often as its part can be in an object.
     static std::uint64_t times_of(const Node& node, const Place& place, std::uint64_t cost) {
-        if (place.count) return product(cost, *place.count);
+        if (place.count) return cel::bounded_product(cost, *place.count);
         const std::int64_t smallest = node.declaration->min_serialized_size + 1;
-        return product(cost, static_cast<std::uint64_t>(kLargestRequest / smallest));
+        return cel::bounded_product(cost, static_cast<std::uint64_t>(kLargestRequest / smallest));
     }
 
     FieldErrors& problems_;

@@ -44,8 +44,6 @@ std::uint64_t whole_traversal(const Value& value) {
 /// Of the libraries, by the function's name; nothing for functions of the standard.
 std::optional<std::uint64_t> library_cost(std::string_view function, std::string_view overload,
                                           Values arguments, const Value* result) {
-    constexpr std::array<std::string_view, 6> kWhole = {"isSorted", "sum",     "max",
-                                                        "min",      "indexOf", "lastIndexOf"};
     constexpr std::array<std::string_view, 12> kOnce = {
         "url",  "lowerAscii", "upperAscii", "substring",  "trim",   "cidr",
         "isIP", "isCIDR",     "quantity",   "isQuantity", "semver", "isSemver"};
@@ -53,7 +51,7 @@ std::optional<std::uint64_t> library_cost(std::string_view function, std::string
                                                         "join"};
     if (arguments.empty()) return std::nullopt;
     const std::uint64_t size = arguments[0].size();
-    if (is_one_of(function, kWhole)) return whole_traversal(arguments[0]);
+    if (is_one_of(function, kWholeTraversals)) return whole_traversal(arguments[0]);
     if (is_one_of(function, kOnce)) return traversal(size);
     if (function == "ip") return overload == "cidr_ip" ? 1 : traversal(size);
     if (is_one_of(function, kTwice))

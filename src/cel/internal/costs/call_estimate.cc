@@ -16,17 +16,19 @@ Range regex_cost(Range text, Range pattern) {
         .times(pattern.scaled_by(kRegexFactor));
 }
 
+/// Of a text that is an element of the list.
+Range element_size(const EstimatedArgument& list) {
+    if (!list.element) return Range::unknown();
+    return {0, static_cast<std::uint64_t>(list.element->max_elements)};
+}
+
 EstimatedCall of_whole_list(const EstimatedArgument& list) {
     if (list.type.kind() != Type::Kind::kList)
         return {list.size.scaled_by(kTraversalFactor), std::nullopt};
     Range each = Range::exactly(1);
     const Type& element = list.type.parameters()[0];
-    if (element.kind() == Type::Kind::kString || element.kind() == Type::Kind::kBytes) {
-        const Range size = list.element
-                               ? Range{0, static_cast<std::uint64_t>(list.element->max_elements)}
-                               : Range::unknown();
-        each = each.plus(size.scaled_by(kTraversalFactor));
-    }
+    if (element.kind() == Type::Kind::kString || element.kind() == Type::Kind::kBytes)
+        each = each.plus(element_size(list).scaled_by(kTraversalFactor));
     return {list.size.times(each), std::nullopt};
 }
 
@@ -37,7 +39,7 @@ EstimatedCall of_replace(Estimates arguments) {
     Range count;
     Range kept;
     if (from.least == 0) {
-        count.most = Range::sum(text.most, 1);
+        count.most = bounded_sum(text.most, 1);
         kept.most = text.most;
     } else if (to.most <= from.least) {
         kept.most = text.most;
@@ -46,7 +48,7 @@ EstimatedCall of_replace(Estimates arguments) {
             text.most == kUnbounded ? kUnbounded : (text.most + from.least - 1) / from.least;
     }
     if (from.most == 0) {
-        count.least = Range::sum(text.least, 1);
+        count.least = bounded_sum(text.least, 1);
         kept.least = text.least;
     } else if (from.most <= to.least) {
         kept.least = text.least;
@@ -65,10 +67,8 @@ EstimatedCall of_split(Estimates arguments) {
 
 EstimatedCall of_join(Estimates arguments) {
     const EstimatedArgument& list = arguments[0];
-    const Range element = list.element
-                              ? Range{0, static_cast<std::uint64_t>(list.element->max_elements)}
-                              : Range::unknown();
-    Range size = list.size.times(element);
+    Range size;  // upstream: nothing, where the type of the elements is not known
+    if (!list.type.parameters().empty()) size = list.size.times(element_size(list));
     if (arguments.size() > 1) {
         const Range gaps{list.size.least > 0 ? list.size.least - 1 : 0,
                          list.size.most > 0 ? list.size.most - 1 : 0};
@@ -100,8 +100,6 @@ std::optional<EstimatedCall> of_equality(Estimates arguments) {
     return EstimatedCall{Range::exactly(1), std::nullopt};
 }
 
-constexpr std::array<std::string_view, 6> kWhole = {"isSorted", "sum",     "max",
-                                                    "min",      "indexOf", "lastIndexOf"};
 constexpr std::array<std::string_view, 4> kSameSize = {"lowerAscii", "upperAscii", "substring",
                                                        "trim"};
 // Functions that read a text.
@@ -144,7 +142,7 @@ std::optional<EstimatedCall> estimate_library_call(std::string_view function,
     if (is_one_of(function, kConstant)) return EstimatedCall{Range::exactly(1), std::nullopt};
     if (arguments.empty()) return std::nullopt;
     const Range first = arguments[0].size;
-    if (is_one_of(function, kWhole)) return of_whole_list(arguments[0]);
+    if (is_one_of(function, kWholeTraversals)) return of_whole_list(arguments[0]);
     if (function == "url") return EstimatedCall{first.scaled_by(kTraversalFactor), first};
     if (is_one_of(function, kSameSize))
         return EstimatedCall{first.scaled_by(kTraversalFactor), first};
@@ -182,12 +180,12 @@ EstimatedCall estimate_standard_call(std::string_view overload, bool member, Est
     if (overload == "string_format") return {first.scaled_by(kTraversalFactor), std::nullopt};
     if (overload == "string_to_bytes")
         return {first.scaled_by(kTraversalFactor),
-                Range{first.least, Range::product(first.most, 4)}};
+                Range{first.least, bounded_product(first.most, 4)}};
     if (overload == "bytes_to_string")
         return {first.scaled_by(kTraversalFactor), Range{first.least / 4, first.most}};
     if (overload == "strings_quote")
         return {first.scaled_by(kTraversalFactor),
-                Range{Range::sum(first.least, 2), Range::sum(Range::product(first.most, 2), 2)}};
+                Range{bounded_sum(first.least, 2), bounded_sum(bounded_product(first.most, 2), 2)}};
     // By the argument and not by the target, as upstream.
     if (overload == "starts_with_string" || overload == "ends_with_string")
         return {arguments[1].size.scaled_by(kTraversalFactor), std::nullopt};

@@ -22,6 +22,10 @@ constexpr std::array<std::string_view, 10> kTextComparisons = {
     "less_bytes",  "less_equals_bytes",  "greater_bytes",  "greater_equals_bytes",
     "equals",      "not_equals"};
 
+/// Functions of the libraries that go through all that a list, or a text, holds.
+constexpr std::array<std::string_view, 6> kWholeTraversals = {"isSorted", "sum",     "max",
+                                                              "min",      "indexOf", "lastIndexOf"};
+
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
     return std::ranges::find(names, name) != names.end();

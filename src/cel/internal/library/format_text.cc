@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "base/utf8.h"
 #include "cel/internal/characters.h"
 #include "cel/internal/implementations.h"
+#include "cel/internal/library/format_clauses.h"
 #include "cel/internal/numbers_text.h"
 #include "cel/internal/time_text.h"
 
@@ -19,13 +21,9 @@ namespace {
 using Formatted = std::expected<std::string, std::string>;
 
 constexpr int kDefaultPrecision = 6;
-constexpr int kMostPrecision = 1000;
 
-std::unexpected<std::string> unfit(std::string_view clause, std::string_view wanted,
-                                   const Value& value) {
-    return std::unexpected(
-        fmt::format("error during formatting: {} clause can only be used on {}, was given {}",
-                    clause, wanted, value.type_name()));
+std::unexpected<std::string> unfit(char letter, const Value& value) {
+    return std::unexpected(unfit_argument(letter, value.type_name()));
 }
 
 std::optional<double> number_of(const Value& value) {
@@ -56,44 +54,53 @@ std::string special_text(double number) {
 
 Formatted fixed(const Value& value, int precision) {
     const std::optional<double> number = number_of(value);
-    if (!number) return unfit("fixed-point", "doubles", value);
+    if (!number) return unfit('f', value);
     if (!std::isfinite(*number)) return special_text(*number);
     return grouped(fmt::format("{:.{}f}", *number, precision));
 }
 
-Formatted scientific(const Value& value, int precision) {
-    const std::optional<double> number = number_of(value);
-    if (!number) return unfit("scientific", "doubles", value);
-    if (!std::isfinite(*number)) return special_text(*number);
-    // "1.5e+02" is "1.5\u202f\u00d7\u202f10\u2070\u00b2" in that locale.
-    std::string plain = fmt::format("{:.{}e}", *number, precision);
-    const std::size_t mark = plain.find('e');
+/// "1.5e+02" is "1.5\u00d710\u2070\u00b2" in that locale.
+std::string with_raised_exponent(std::string_view number) {
     static constexpr std::string_view kDigits[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3",
                                                    "\u2074", "\u2075", "\u2076", "\u2077",
                                                    "\u2078", "\u2079"};
-    std::string text = plain.substr(0, mark) + "\u202f\u00d7\u202f10";
-    if (plain[mark + 1] == '-') text += "\u207b";
-    for (char digit : std::string_view(plain).substr(mark + 2)) text += kDigits[digit - '0'];
+    const std::size_t mark = number.find('e');
+    std::string text = std::string(number.substr(0, mark)) + "\u00d710";
+    if (number[mark + 1] == '-') text += "\u207b";
+    for (char digit : number.substr(mark + 2)) text += kDigits[digit - '0'];
     return text;
+}
+
+/// As in cel-go the precision is taken for the least width: there are always six digits.
+Formatted scientific(const Value& value, int width) {
+    const std::optional<double> number = number_of(value);
+    if (!number) return unfit('e', value);
+    const std::string text =
+        std::isfinite(*number)
+            ? with_raised_exponent(fmt::format("{:.{}e}", *number, kDefaultPrecision))
+            : special_text(*number);
+    const auto is_begin = [](char byte) { return (byte & 0xc0) != 0x80; };
+    const auto characters = std::ranges::count_if(text, is_begin);
+    return std::string(static_cast<std::size_t>(std::max<long>(0, width - characters)), ' ') + text;
 }
 
 Formatted decimal(const Value& value) {
     if (const auto* number = value.as<std::int64_t>()) return fmt::format("{}", *number);
     if (const auto* number = value.as<std::uint64_t>()) return fmt::format("{}", *number);
-    return unfit("decimal", "integers", value);
+    return unfit('d', value);
 }
 
 Formatted binary(const Value& value) {
     if (const auto* number = value.as<std::int64_t>()) return fmt::format("{:b}", *number);
     if (const auto* number = value.as<std::uint64_t>()) return fmt::format("{:b}", *number);
     if (const bool* flag = value.as<bool>()) return std::string(*flag ? "1" : "0");
-    return unfit("binary", "integers and bools", value);
+    return unfit('b', value);
 }
 
 Formatted octal(const Value& value) {
     if (const auto* number = value.as<std::int64_t>()) return fmt::format("{:o}", *number);
     if (const auto* number = value.as<std::uint64_t>()) return fmt::format("{:o}", *number);
-    return unfit("octal", "integers", value);
+    return unfit('o', value);
 }
 
 Formatted hex(const Value& value, bool upper) {
@@ -104,7 +111,7 @@ Formatted hex(const Value& value, bool upper) {
     if (const auto* number = value.as<std::uint64_t>()) return digits(*number);
     const Text* text = value.string();
     if (const Bytes* bytes = value.as<Bytes>()) text = &bytes->text;
-    if (text == nullptr) return unfit("hex", "integers, byte buffers, and strings", value);
+    if (text == nullptr) return unfit('x', value);
     std::string all;
     for (char c : text->view()) {
         const auto byte = static_cast<unsigned char>(c);
@@ -117,12 +124,7 @@ Formatted plain(const Value& value);
 
 /// As it stands in a list or a map: a literal of CEL.
 Formatted element(const Value& value) {
-    if (const Text* text = value.string()) return quoted_text(text->view());
-    if (const Bytes* bytes = value.as<Bytes>()) return "b" + quoted_text(bytes->text.view());
-    if (const auto* time = value.as<Timestamp>())
-        return fmt::format("timestamp(\"{}\")", timestamp_text(*time));
-    if (const auto* duration = value.as<Duration>())
-        return fmt::format("duration(\"{}\")", duration_text(*duration));
+    if (std::optional<std::string> literal = quoted_literal(value)) return *std::move(literal);
     if (const double* number = value.as<double>()) {
         if (std::isnan(*number)) return "\"NaN\"";
         if (std::isinf(*number)) return *number > 0 ? "\"+Inf\"" : "\"-Inf\"";
@@ -176,20 +178,7 @@ Formatted plain(const Value& value) {
     if (const auto* duration = value.as<Duration>()) return duration_text(*duration);
     if (const auto* name = value.as<TypeName>()) return name->name;
     if (value.as<std::int64_t>() || value.as<std::uint64_t>()) return decimal(value);
-    return unfit("string",
-                 "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
-                 "timestamps",
-                 value);
-}
-
-/// What stands between '%' and the letter of a clause.
-std::optional<int> take_precision(std::string_view& rest) {
-    if (!rest.starts_with('.')) return std::nullopt;
-    std::size_t digits = 1;
-    while (digits < rest.size() && is_digit(rest[digits])) ++digits;
-    const auto number = parse_number<int>(rest.substr(1, digits - 1));
-    rest.remove_prefix(digits);
-    return number.value_or(kMostPrecision + 1);
+    return unfit('s', value);
 }
 
 Formatted clause(char letter, const Value& value, std::optional<int> precision) {
@@ -210,9 +199,7 @@ Formatted clause(char letter, const Value& value, std::optional<int> precision) 
         case 'o':
             return octal(value);
         default:
-            return std::unexpected(fmt::format(
-                "could not parse formatting clause: unrecognized formatting clause \"{}\"",
-                letter));
+            return std::unexpected(unknown_clause(letter));
     }
 }
 
@@ -237,34 +224,28 @@ std::string quoted_text(std::string_view text) {
 std::expected<std::string, std::string> format_text(std::string_view format,
                                                     const List& arguments) {
     std::string text;
-    std::size_t next = 0;
-    while (!format.empty()) {
-        const std::size_t mark = format.find('%');
-        text += format.substr(0, mark);
-        if (mark == format.npos) break;
-        format.remove_prefix(mark + 1);
-        if (format.empty()) return std::unexpected("unexpected end of string");
-        if (format.starts_with('%')) {
-            text += '%';
-            format.remove_prefix(1);
-            continue;
-        }
-        const std::optional<int> precision = take_precision(format);
-        if (format.empty()) return std::unexpected("unexpected end of string");
-        if (precision && *precision > kMostPrecision)
-            return std::unexpected(
-                "could not parse formatting clause: error while parsing precision");
-        if (next >= arguments.size())
-            return std::unexpected(fmt::format("index {} out of range", next));
-        const Formatted filled = clause(format.front(), arguments.at(next), precision);
+    FormatReader reader(format);
+    for (std::size_t next = 0;; ++next) {
+        const auto found = reader.next(text);
+        if (!found) return std::unexpected(found.error());
+        if (!*found) return text;
+        if (next >= arguments.size()) return std::unexpected(missing_argument(next));
+        const Formatted filled = clause((*found)->letter, arguments.at(next), (*found)->precision);
         if (!filled) return filled;
         text += *filled;
         if (text.size() > kLongestResult)
             return std::unexpected(cost_limit_exceeded().error().text);
-        ++next;
-        format.remove_prefix(1);
     }
-    return text;
+}
+
+std::optional<std::string> quoted_literal(const Value& value) {
+    if (const Text* text = value.string()) return quoted_text(text->view());
+    if (const Bytes* bytes = value.as<Bytes>()) return "b" + quoted_text(bytes->text.view());
+    if (const auto* time = value.as<Timestamp>())
+        return fmt::format("timestamp(\"{}\")", timestamp_text(*time));
+    if (const auto* duration = value.as<Duration>())
+        return fmt::format("duration(\"{}\")", duration_text(*duration));
+    return std::nullopt;
 }
 
 }  // namespace muster::cel

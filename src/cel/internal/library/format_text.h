@@ -1,6 +1,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@ namespace muster::cel {
 
 /// In quotes, with escape sequences of CEL.
 std::string quoted_text(std::string_view text);
+/// The literal of a string, bytes, a timestamp or a duration; nothing for other values.
+std::optional<std::string> quoted_literal(const Value& value);
 
 /// A text with its clauses (%s %d %f %e %b %x %X %o %%) filled in; the reason, if an argument is
 /// missing or does not fit. Upstream: cel-go v0.23.2, ext/formatting.go, in its English locale.

@@ -1,3 +1,6 @@
+#include <cctype>
+#include <string>
+
 #include "cel/internal/library/arguments.h"
 #include "cel/internal/library/comparisons.h"
 #include "kube/values/quantity.h"
@@ -30,17 +33,28 @@ bool is_whole(const Quantity& quantity) {
     return Quantity::from_units(quantity.ceil_units()) == quantity;
 }
 
+/// Upstream takes a quantity without digits ("Ki", ".", "-") for zero. In manifests that is a
+/// mistake; rules are as strict as upstream's.
+Result<Quantity> parse(std::string_view text) {
+    std::string_view unit = text;
+    if (unit.starts_with('+') || unit.starts_with('-')) unit.remove_prefix(1);
+    if (unit.starts_with('.')) unit.remove_prefix(1);
+    const bool no_digits =
+        !text.empty() && (unit.empty() || std::isalpha(static_cast<unsigned char>(unit[0])));
+    return Quantity::parse(no_digits ? "0" + std::string(unit) : std::string(text));
+}
+
 Outcome quantity(Arguments arguments) {
     const Text* text = argument<Text>(arguments, 0);
     if (text == nullptr) return no_such_overload();
-    const Result<Quantity> parsed = Quantity::parse(text->view());
+    const Result<Quantity> parsed = parse(text->view());
     if (!parsed) return failure(parsed.error().message());
     return value_of(*parsed);
 }
 Outcome is_quantity(Arguments arguments) {
     const Text* text = argument<Text>(arguments, 0);
     if (text == nullptr) return no_such_overload();
-    return Quantity::parse(text->view()).has_value();
+    return parse(text->view()).has_value();
 }
 Outcome sign(Arguments arguments) {
     const Quantity* quantity = quantity_at(arguments, 0);

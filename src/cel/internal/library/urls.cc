@@ -85,11 +85,14 @@ std::expected<Url, std::string> Url::parse(std::string_view text) {
     if (!scheme) return refuse("missing protocol scheme");
     url.scheme_ = lower_case(*scheme);
     std::string_view rest = scheme->empty() ? text : text.substr(scheme->size() + 1);
-    if (!rest.starts_with('/')) return refuse("invalid URI for request");
     rest = rest.substr(0, rest.find('#'));
     if (const std::size_t mark = rest.find('?'); mark != rest.npos) {
         url.query_ = rest.substr(mark + 1);
         rest = rest.substr(0, mark);
+    }
+    if (!rest.starts_with('/')) {
+        if (scheme->empty()) return refuse("invalid URI for request");
+        return url;  // opaque after its scheme, such as mailto:someone
     }
     if (rest.starts_with("//") && (!scheme->empty() || !rest.starts_with("///"))) {
         rest.remove_prefix(2);

@@ -1,12 +1,12 @@
-#include "cel/internal/literal_text.h"
+#include "cel/literal_text.h"
 
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "cel/internal/library/format_text.h"
 #include "cel/internal/numbers_text.h"
-#include "cel/internal/time_text.h"
 
 namespace muster::cel {
 namespace {
@@ -44,6 +44,7 @@ std::string double_literal(double number) {
 }  // namespace
 
 std::string literal_text(const Value& value) {
+    if (std::optional<std::string> literal = quoted_literal(value)) return *std::move(literal);
     if (const List* list = value.list()) return list_literal(*list);
     if (const Map* map = value.map()) return map_literal(*map);
     if (value.is_null()) return "null";
@@ -51,12 +52,6 @@ std::string literal_text(const Value& value) {
     if (const auto* number = value.as<std::int64_t>()) return fmt::format("{}", *number);
     if (const auto* number = value.as<std::uint64_t>()) return fmt::format("{}u", *number);
     if (const auto* number = value.as<double>()) return double_literal(*number);
-    if (const Text* text = value.string()) return quoted_text(text->view());
-    if (const Bytes* bytes = value.as<Bytes>()) return "b" + quoted_text(bytes->text.view());
-    if (const auto* time = value.as<Timestamp>())
-        return fmt::format("timestamp(\"{}\")", timestamp_text(*time));
-    if (const auto* duration = value.as<Duration>())
-        return fmt::format("duration(\"{}\")", duration_text(*duration));
     if (const auto* name = value.as<TypeName>()) return name->name;
     if (const auto* held = value.as<Value::Optional>())
         return (*held)->has_value() ? fmt::format("optional.of({})", literal_text(***held))
