@@ -63,10 +63,17 @@ suite_cluster() (
     done
     # Servers of their own for each: the operator's tests stop theirs in the middle.
     if suite_build operator release muster; then beside operator_tests "$@"; fi
+    beside expressions_beside_cel_go "$@"
     local under=("$(our_python)" "$root/tests/cluster/cluster.py" run --)
     run_pytest cluster tests/conformance "$@"
     join_beside
 )
+
+expressions_beside_cel_go() {
+    local reason
+    build_programs cel cel-go || say "cel: its tests are skipped, $reason"
+    if suite_build cel release cel_lines; then run_pytest cel tests/cluster "$@"; fi
+}
 
 # What the operator may do and never did is known when the other tests have ended.
 operator_tests() {

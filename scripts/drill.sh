@@ -14,6 +14,7 @@ verb_drill() {
     versions) shift; drill_versions "$@" ;;
     store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
+    cel) shift; drill_cel "$@" ;;
     peers-faults) shift; drill_peers_faults "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
     corpus) shift; with_frameworks corpus_drill.py "$@" ;;
@@ -38,6 +39,8 @@ verb_drill() {
         say "                       the store of muster-run with real clients of an old torch and of the newest (gigabytes each)"
         say "elastic [ROUNDS] [--seed N] [--only WORDS] [--write]"
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
+        say "cel [--count N] [--seed N]"
+        say "                       expressions at random (100,000) evaluated by us and by cel-go, as kube-apiserver has it"
         say "peers-faults [--kills N] [--only WORDS] [--write]"
         say "                       the faults of torchrun and DLRover, shown on them and absent from muster-run: docs/elastic.md"
         say "failures [--only WORDS] [--write]"
@@ -105,6 +108,13 @@ drill_elastic() {
     local path
     path=$(job_path)
     PATH=$path "$(our_python)" "$root/scripts/elastic_drill.py" "$root/build/release/src/muster_run/muster-run" "$@"
+}
+
+drill_cel() {
+    prepare_test
+    need_packages cluster
+    build_target release cel_lines
+    "$(our_python)" "$root/tests/cluster/cel_comparison.py" "$root/build/release/src/cel/cel_lines" "$@"
 }
 
 drill_seeds() {

@@ -52,6 +52,8 @@ class Generator:
             lambda: f"{self.optional(d)}.hasValue()",
             lambda: f"{self.random.choice(('isQuantity', 'isIP', 'isURL', 'isCIDR'))}({self.string(d)})",
             lambda: f"{self.list(d)}.isSorted()",
+            lambda: f"has({self.map(d)}.a)",
+            lambda: f"has(object.{self.random.choice(('a.b', 'labels.x', 'none.a', 'spec.none.a'))})",
             lambda: f"sets.{self.random.choice(('contains', 'equivalent', 'intersects'))}({self.list(d)}, {self.list(d)})",
         )
 
@@ -71,6 +73,11 @@ class Generator:
             lambda: f"{self.timestamp(d)}.{self.random.choice(('getFullYear', 'getMonth', 'getDate', 'getDayOfWeek', 'getHours', 'getDayOfYear'))}()",
             lambda: f"{self.duration(d)}.{self.random.choice(('getHours', 'getSeconds', 'getMilliseconds'))}()",
             lambda: f"{self.map(d)}[{self.string(0)}]",
+            lambda: f"object.numbers[{self.int(d)}]",
+            lambda: f"({self.bool(d)} ? object.labels : {self.map(d)})[{self.string(0)}]",
+            lambda: f"(false ? {self.map(d)} : object.labels).a",
+            lambda: f"object.?labels[?{self.string(d)}].orValue({self.int(d)})",
+            lambda: f"object.labels[({self.bool(d)} ? object.name : 'x')]",
             lambda: f"-({self.int(d)})",
         )
 
@@ -102,7 +109,14 @@ class Generator:
             lambda: f"{self.string(d)}.find({self.random.choice(('[a-z]+', '[0-9]', 'x*'))!r})",
             lambda: f"({self.bool(d)} ? {self.string(d)} : {self.string(d)})",
             lambda: f"'%s|%d'.format([dyn({self.string(d)}), {self.int(d)}])",
+            lambda: self.format(d),
         )
+
+    def format(self, depth):
+        clauses = [self.random.choice(("%s", "%d", "%f", "%.2f", "%e", "%b", "%x", "%X", "%o", "%%", "a"))
+                   for _ in range(self.random.randrange(1, 4))]
+        wanted = sum(len(clause) > 1 and clause != "%%" for clause in clauses) + (self.random.random() < 0.05)
+        return f"'{''.join(clauses)}'.format([{', '.join(self.any(depth) for _ in range(wanted))}])"
 
     def list(self, depth):
         if depth <= 0:

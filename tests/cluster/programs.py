@@ -266,6 +266,7 @@ SOURCES = {
                                    "github.com/kubeflow/training-operator"),
     "mpi-operator": GoProgram("mpi-operator", "github.com/kubeflow/mpi-operator/cmd/mpi-operator",
                               "github.com/kubeflow/mpi-operator"),
+    "cel-go": GoProgram("cel", "."),
     "load": GoProgram("clients", "./load"),
     "controllers": GoProgram("clients", "./controllers"),
     "informers-0.36": GoProgram("clients", "./informers"),
