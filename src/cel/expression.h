@@ -14,6 +14,8 @@
 
 namespace muster::cel {
 
+struct Signature;
+
 /// A function: evaluated arguments, the target first.
 using Implementation = Outcome (*)(std::span<const Value> arguments);
 
@@ -24,6 +26,9 @@ using ExpressionPtr = std::unique_ptr<Expression>;
 struct Issue {
     std::size_t at = 0;
     std::string message;
+    /// Of a constant that can't be computed: upstream finds it when it plans an expression that is
+    /// right otherwise, and does not show where.
+    bool when_planned = false;
 };
 /// The issues as cel-go prints them, with the line and a mark below it.
 std::string describe(std::string_view source, std::vector<Issue> issues);
@@ -87,6 +92,7 @@ struct Expression {
     Type type = Type::Kind::kError;
     /// The signatures that may apply, by their names in cel-go; of a call.
     std::vector<std::string_view> overloads;
+    const Signature* signature = nullptr;     ///< if only one may
     Implementation implementation = nullptr;  ///< of a call, but operators that the evaluator knows
     std::optional<Value> constant;            ///< of a name of a type, and of a literal of literals
 

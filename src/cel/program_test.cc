@@ -330,6 +330,7 @@ constexpr Case kFormats[] = {
     {"'%s%d'.format(['a', 1])", "\"a1\""},
     {"'%s'.format([[1, 'a']])", "\"[1, \\\"a\\\"]\""},
     {"[1, 'a']", "refused: expected type 'int' but found 'string'"},
+    {"'%f %.0f'.format([-0.0, -0.4])", "\"0.000000 -0\""},
     {"'%.2f'.format([1234.567])", "\"1,234.57\""},
     {"'%e'.format([-12345.678])", "\"-1.234568\u00d710\u2070\u2074\""},
     {"'%.20e'.format([0.5])", "\"      5.000000\u00d710\u207b\u2070\u00b9\""},
@@ -358,6 +359,16 @@ TEST(ProgramIssueTest, ShowsTheLineAndThePlace) {
         "ERROR: <input>:2:5: found no matching overload for '_+_' applied to '(int, string)'\n"
         " |   1 + 'a' == 2\n"
         " | ....^");
+}
+
+TEST(ProgramIssueTest, ConstantsAreComputedLast) {
+    const auto wrong = Program::compile("int('x') == 1 && [1, 'a'] == []", {});
+    ASSERT_FALSE(wrong.has_value());
+    EXPECT_EQ(wrong.error().front().message, "expected type 'int' but found 'string'");
+    EXPECT_FALSE(wrong.error().front().when_planned);
+    const auto constant = Program::compile("int('x') == 1", {});
+    ASSERT_FALSE(constant.has_value());
+    EXPECT_TRUE(constant.error().front().when_planned);
 }
 
 TEST(ProgramLimitTest, EndsWhenItCostsTooMuch) {

@@ -163,11 +163,22 @@ class Generator:
         return made
 
 
-OBJECT = {"a": 1, "name": "abc", "size": 3, "ratio": 0.5, "numbers": [3, 1, 2], "labels": {"a": 1, "x": 5},
-          "spec": {"n": 4, "s": "x y", "none": None}}
+def document(rng):
+    """An object that has most of what the expressions look for, of the types that they want or of others."""
+    whole = {
+        "a": rng.choice((1, -3, 0, 9007199254740993)),
+        "name": rng.choice(("abc", "", "5", "\u00e9x", "10.0.0.1", "1Gi", "2026-01-01T00:00:00Z", "a:b")),
+        "size": rng.choice((3, 0, -1, 2.5)),
+        "ratio": rng.choice((0.5, -0.0, 1e20, 2)),
+        "numbers": rng.choice(([3, 1, 2], [], [1], [1, 2.5], [2, 2], ["a", "b"], [None, True])),
+        "labels": rng.choice(({"a": 1, "x": 5}, {}, {"abc": 2, "": 0}, {"a": "1"})),
+        "spec": rng.choice(({"n": 4, "s": "x y", "none": None}, {"n": -7, "s": ""}, {"s": 1}, None)),
+    }
+    return {key: value for key, value in whole.items() if rng.random() < 0.95}
 
 
-def expressions(seed, count):
+def questions(seed, count):
+    """Pairs of an expression and an object."""
     generator = Generator(seed)
     for _ in range(count):
-        yield generator.any(generator.random.randrange(1, 5))
+        yield generator.any(generator.random.randrange(1, 5)), document(generator.random)

@@ -50,7 +50,7 @@ class Checker {
         visit(root);
         settle(root);
         if (types_.exhausted()) refuse(root, "the types of the expression are too large");
-        return std::move(issues_);
+        return std::move(issues_.empty() ? planning_issues_ : issues_);
     }
 
   private:
@@ -189,6 +189,7 @@ class Checker {
             const Signature fresh = signature.generic ? renewed(signature) : signature;
             if (!types_.assign(arguments, fresh.arguments)) continue;
             at.overloads.push_back(signature.id);
+            at.signature = at.overloads.size() == 1 ? &signature : nullptr;
             const Type own = types_.resolve(fresh.result);
             if (!result)
                 result = own;
@@ -426,7 +427,7 @@ class Checker {
         if (converted)
             at.constant = *std::move(converted);
         else
-            refuse(at, converted.error().text);
+            planning_issues_.push_back({at.at, converted.error().text, true});
     }
     static bool is_conversion(std::string_view function) {
         constexpr std::array<std::string_view, 10> kConversions = {
@@ -465,6 +466,7 @@ class Checker {
     std::vector<Variable> scope_;
     Unification types_;
     std::vector<Issue> issues_;
+    std::vector<Issue> planning_issues_;
     int formats_ = 0;  ///< calls of format() around the current node
 };
 

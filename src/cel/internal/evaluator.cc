@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "cel/internal/attributes.h"
+#include "cel/internal/call_rules.h"
 #include "cel/internal/costs/call_cost.h"
 #include "cel/internal/costs/costs.h"
 #include "cel/internal/implementations.h"
@@ -30,48 +32,10 @@ std::string key_text(const Value& key) {
     return key.type_name();
 }
 
-// What cel-go calls an attribute is a root and what is looked up in it, one after the other, in one
-// step. Each look-up has its cost, and the root has, unless it is a choice between two attributes.
-
-bool is_conditional(const Expression& expression) {
-    const auto* call = expression.as<Call>();
-    return call != nullptr && call->function == "_?_:_";
-}
-
-/// In what the last part of an attribute is looked up; null at its root.
-const Expression* looked_up_in(const Expression& attribute) {
-    if (const auto* select = attribute.as<Select>())
-        return select->test ? nullptr : select->operand.get();
-    const auto* call = attribute.as<Call>();
-    const bool index = call != nullptr && (call->function == "_[_]" || call->function == "_[?_]" ||
-                                           call->function == "_?._");
-    return index ? call->arguments[0].get() : nullptr;
-}
-
-bool is_attribute(const Expression& expression) {
-    return !expression.constant && (expression.as<Identifier>() || is_conditional(expression) ||
-                                    looked_up_in(expression) != nullptr);
-}
-
-bool begins_with_conditional(const Expression& attribute) {
-    const Expression* root = &attribute;
-    while (const Expression* inner = is_attribute(*root) ? looked_up_in(*root) : nullptr)
-        root = inner;
-    return is_conditional(*root);
-}
-
 /// An optional without a value: what is looked up in it is not looked for.
 bool is_none(const Value& value) {
     const auto* optional = value.as<Value::Optional>();
     return optional != nullptr && !(*optional)->has_value();
-}
-
-/// Where a pattern is compiled beforehand, cel-go looks at the text alone.
-bool has_fixed_pattern(const Call& call) {
-    if (call.function != "matches" && call.function != "find" && call.function != "findAll")
-        return false;
-    const Expression& pattern = *call.arguments.back();
-    return pattern.constant || pattern.as<Literal>();
 }
 
 /// The element of that index, nothing if there is none.
@@ -242,19 +206,18 @@ Outcome Evaluator::access(const Call& call) {
     return key;
 }
 
-/// All arguments have a value, or the call fails. As in cel-go both of two are evaluated, of more
-/// those up to the first that fails; and where all were, the call is paid for.
+/// All arguments have a value, or the call fails. As in cel-go it is paid for if all were evaluated.
 Outcome Evaluator::strict_call(const Expression& at, const Call& call) {
     std::vector<const Expression*> sources;
     if (call.target) sources.push_back(call.target.get());
     for (const ExpressionPtr& argument : call.arguments) sources.push_back(argument.get());
-    const bool goes_on = sources.size() <= 2 && !has_fixed_pattern(call);
+    const bool stops = stops_at_failure(at, call);
 
     std::vector<Value> arguments;
     arguments.reserve(sources.size());
     std::optional<Failure> failed;
     for (const Expression* source : sources) {
-        if (failed && !goes_on) return std::unexpected(*std::move(failed));
+        if (failed && stops) return std::unexpected(*std::move(failed));
         Outcome value = evaluate(*source);
         if (!value && value.error().over_limit) return value;
         if (value) {
@@ -292,7 +255,10 @@ Outcome Evaluator::carry_out(const Expression& at, const Call& call, std::string
         const std::uint64_t cost = call_cost(call.function, overload, arguments, nullptr);
         if (auto paid = charge(cost); !paid) return std::unexpected(paid.error());
     }
-    Outcome result = at.implementation ? at.implementation(arguments) : no_such_overload();
+    Outcome result = at.implementation && fit(at, call, arguments) ? at.implementation(arguments)
+                                                                   : no_such_overload();
+    if (!result && result.error().text == no_such_overload().error().text)
+        result = failure(no_overload_for(call, arguments));
     if (comparisons_.is_reached()) return cost_limit_exceeded();
     if (by_result) {
         const Value made = result ? *result : Value();

@@ -167,6 +167,17 @@ constexpr Case kCases[] = {
     {"has(dyn(1).x)", "false", 1},
     {"dyn(timestamp(0)).x", "error: no such key: x", 2},
     {"dyn(timestamp(0)).?x", "optional.none()", 1},
+    {"double(([] + object.numbers)[0])", "error: no such overload: double(int)", 6},
+    {"sets.intersects([], object.numbers + [4])", "false", 4},
+    {"([] + object.numbers + ['x']).max()", "error: no such overload: max(list)", 7},
+    {"[dyn(1), dyn('a'), dyn(0)].isSorted()", "true", 2},
+    {"[dyn(1), dyn('a'), dyn(3)].max()", "3", 2},
+    {"[dyn(null)].max()", "error: no such overload: max(list)", 1},
+    {"object.a.lowerAscii()", "error: no such overload: lowerAscii(int)", 3},
+    {"object.a.indexOf(object.none)", "error: no such key: none", 5},
+    {"object.none.indexOf(object.a)", "error: no such key: none", 2},
+    {"'a'.split('b').join(object.a)", "error: no such overload: join(list, int)", 4},
+    {"object.a % object.ratio", "error: no such overload", 5},
 };
 INSTANTIATE_TEST_SUITE_P(Costs, EvaluatorTest, ::testing::ValuesIn(kCases));
 

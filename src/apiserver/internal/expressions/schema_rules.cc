@@ -32,6 +32,14 @@ std::string over_budget(std::string_view what, std::uint64_t cost, std::uint64_t
         what, factor);
 }
 
+/// Upstream's texts for what it finds when it compiles an expression, and when it plans it.
+std::string problem(std::string_view compiled, std::string_view planned, std::string_view source,
+                    const std::vector<cel::Issue>& issues) {
+    if (issues.front().when_planned)
+        return fmt::format("{}instantiation failed: {}", planned, issues.front().message);
+    return fmt::format("{}compilation failed: {}", compiled, describe(source, issues));
+}
+
 /// Where a part of a schema stands, and how often what it describes can be in an object.
 struct Place {
     std::string path;
@@ -117,7 +125,7 @@ class Compiler {
         auto program = cel::Program::compile(source.rule, variables);
         if (!program)
             return refuse(path + ".rule", source,
-                          "compilation failed: " + describe(source.rule, program.error()));
+                          problem("", "program ", source.rule, program.error()));
         if (!(program->type() == cel::Type(cel::Type::Kind::kBool)))
             return refuse(path + ".rule", source, "cel expression must evaluate to a bool");
         charge(path + ".rule", "estimated rule cost", times_of(node, place, program->most_cost()));
@@ -143,7 +151,7 @@ class Compiler {
         if (!program)
             return refuse(
                 path, rule.source,
-                "messageExpression compilation failed: " + describe(source, program.error()));
+                problem("messageExpression ", "messageExpression ", source, program.error()));
         if (!(program->type() == cel::Type(cel::Type::Kind::kString)))
             return refuse(path, rule.source, "messageExpression must evaluate to a string");
         charge(path, "estimated messageExpression cost", program->most_cost());

@@ -152,6 +152,10 @@ TEST(SchemaRulesTest, RefusesWhatDoesNotCompile) {
             "schema.properties.spec.x-kubernetes-validations[0].rule: Invalid value: \"self.a == "
             "'x'\": compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' "
             "applied to '(int, string)'\n | self.a == 'x'\n | .......^"));
+    EXPECT_THAT(
+        problems_of(R"j({"type":"object","x-kubernetes-validations":[{"rule":"int('x') == 1"}]})j"),
+        ElementsAre(HasSubstr("program instantiation failed: type conversion error from 'string' "
+                              "to 'int'")));
     EXPECT_THAT(problems_of(R"j({"type":"object","x-kubernetes-validations":[{"rule":"1"}]})j"),
                 ElementsAre(HasSubstr("cel expression must evaluate to a bool")));
     EXPECT_THAT(problems_of(R"j({"type":"object","x-kubernetes-validations":[

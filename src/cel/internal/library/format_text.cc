@@ -34,6 +34,9 @@ std::optional<double> number_of(const Value& value) {
     return named ? parse_double(text->view()) : std::nullopt;
 }
 
+/// As the printer of the English locale has it, but for %s.
+double without_sign_of_zero(double number) { return number == 0 ? 0 : number; }
+
 /// The number without its fraction, with a comma before each three digits, as the printer of the
 /// English locale writes it.
 std::string grouped(std::string number) {
@@ -56,7 +59,7 @@ Formatted fixed(const Value& value, int precision) {
     const std::optional<double> number = number_of(value);
     if (!number) return unfit('f', value);
     if (!std::isfinite(*number)) return special_text(*number);
-    return grouped(fmt::format("{:.{}f}", *number, precision));
+    return grouped(fmt::format("{:.{}f}", without_sign_of_zero(*number), precision));
 }
 
 /// "1.5e+02" is "1.5\u00d710\u2070\u00b2" in that locale.
@@ -75,10 +78,10 @@ std::string with_raised_exponent(std::string_view number) {
 Formatted scientific(const Value& value, int width) {
     const std::optional<double> number = number_of(value);
     if (!number) return unfit('e', value);
-    const std::string text =
-        std::isfinite(*number)
-            ? with_raised_exponent(fmt::format("{:.{}e}", *number, kDefaultPrecision))
-            : special_text(*number);
+    const std::string text = std::isfinite(*number)
+                                 ? with_raised_exponent(fmt::format(
+                                       "{:.{}e}", without_sign_of_zero(*number), kDefaultPrecision))
+                                 : special_text(*number);
     const auto is_begin = [](char byte) { return (byte & 0xc0) != 0x80; };
     const auto characters = std::ranges::count_if(text, is_begin);
     return std::string(static_cast<std::size_t>(std::max<long>(0, width - characters)), ' ') + text;

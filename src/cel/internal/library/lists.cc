@@ -8,11 +8,18 @@
 namespace muster::cel {
 namespace {
 
+/// As upstream compares elements: those of types that have no order fail, two of types that can't be
+/// compared with each other count as equal.
+std::expected<int, Failure> order_of_elements(const Value& a, const Value& b) {
+    if (auto own = compare(b, b); !own) return own;
+    return compare(a, b).value_or(0);
+}
+
 Outcome is_sorted(Arguments arguments) {
     const List* list = arguments[0].list();
     if (list == nullptr) return no_such_overload();
-    for (std::size_t i = 1; i < list->size(); ++i) {
-        const std::expected<int, Failure> order = compare(list->at(i - 1), list->at(i));
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        const auto order = order_of_elements(list->at(i > 0 ? i - 1 : 0), list->at(i));
         if (!order) return std::unexpected(order.error());
         if (*order > 0) return false;
     }
@@ -47,10 +54,10 @@ Outcome extreme(Arguments arguments, int wanted, const char* empty) {
     if (list == nullptr) return no_such_overload();
     if (list->size() == 0) return failure(empty);
     Value best = list->at(0);
-    for (std::size_t i = 1; i < list->size(); ++i) {
-        const std::expected<int, Failure> order = compare(list->at(i), best);
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        const auto order = order_of_elements(best, list->at(i));
         if (!order) return std::unexpected(order.error());
-        if (*order == wanted) best = list->at(i);
+        if (*order == -wanted) best = list->at(i);
     }
     return best;
 }

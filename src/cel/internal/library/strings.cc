@@ -227,6 +227,7 @@ Outcome join(Arguments arguments) {
     const List* list = arguments[0].list();
     if (list == nullptr) return no_such_overload();
     const Text* separator = argument<Text>(arguments, 1);
+    if (separator == nullptr && arguments.size() > 1) return no_such_overload();
     std::string text;
     for (std::size_t i = 0; i < list->size(); ++i) {
         const Value element = list->at(i);
