@@ -1,6 +1,9 @@
 #pragma once
 
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -22,24 +25,45 @@ class SideThread {
     SideThread& operator=(const SideThread&) = delete;
 
     /// What `compute` returns or throws. It must own, or keep alive, all that it reads, and touch
-    /// nothing that the loop may change meanwhile. It runs to its end even if the caller is
-    /// cancelled, who waits for it.
+    /// nothing that the loop may change meanwhile. It runs to its end, and what it owns is freed on
+    /// the thread, even if the caller is cancelled, who waits for it.
     template <class Compute>
     Task<std::invoke_result_t<Compute&>> run(Compute compute) {
-        auto value = std::make_shared<std::optional<std::invoke_result_t<Compute&>>>();
-        co_await asio::co_spawn(executor(), compute_into(value, std::move(compute)),
-                                asio::use_awaitable);
-        co_return *std::move(*value);
+        auto work = std::make_shared<Work<Compute>>();
+        work->compute.emplace(std::move(compute));
+        // No co_spawn(): it would hand a cancellation to the thread, which may come to it when the
+        // caller is gone, and give the result only after the next computation.
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [this, work](auto handler) {
+                auto loop = asio::make_work_guard(handler);
+                asio::post(executor(), [work, loop, handler = std::move(handler)]() mutable {
+                    work->carry_out();
+                    asio::post(loop.get_executor(), std::move(handler));
+                });
+            },
+            asio::use_awaitable);
+        if (work->thrown) std::rethrow_exception(work->thrown);
+        co_return *std::move(work->value);
     }
 
   private:
     struct Impl;
 
-    template <class Value, class Compute>
-    static Task<void> compute_into(std::shared_ptr<std::optional<Value>> value, Compute compute) {
-        value->emplace(compute());
-        co_return;
-    }
+    template <class Compute>
+    struct Work {
+        std::optional<Compute> compute;
+        std::optional<std::invoke_result_t<Compute&>> value;
+        std::exception_ptr thrown;
+
+        void carry_out() {
+            try {
+                value.emplace((*compute)());
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+            compute.reset();
+        }
+    };
 
     asio::any_io_executor executor();
 

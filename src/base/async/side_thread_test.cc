@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <latch>
 #include <stdexcept>
@@ -55,6 +58,34 @@ TEST(SideThread, LeavesTheLoopToOthersAndComputesInOrder) {
     asio::post(loop.context, [&] { asio::post(loop.context, [&] { released.count_down(); }); });
     loop.await(tasks.join());
     EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+/// Whose caller is cancelled, and gone before the thread comes to what it had queued behind that.
+TEST(SideThread, EndsWhatACancelledCallerWaitsFor) {
+    RealLoop loop;
+    SideThread thread;
+    std::latch first_released(1);
+    std::latch second_released(1);
+    asio::cancellation_signal cancelled;
+    int ended = 0;
+    const auto compute = [](SideThread& side, std::latch& latch) -> Task<void> {
+        std::ignore = co_await side.run([&latch] {
+            latch.wait();
+            return true;
+        });
+    };
+    const auto end = [&ended](const std::exception_ptr&) { ++ended; };
+    asio::co_spawn(loop.context, compute(thread, first_released),
+                   asio::bind_cancellation_slot(cancelled.slot(), end));
+    asio::co_spawn(loop.context, compute(thread, second_released), end);
+    loop.context.poll();
+    cancelled.emit(asio::cancellation_type::terminal);
+    first_released.count_down();
+    while (ended < 1) loop.context.run_one();
+    loop.context.poll();
+    second_released.count_down();
+    while (ended < 2) loop.context.run_one();
+    EXPECT_EQ(loop.await(thread.run([] { return 3; })), 3);
 }
 
 TEST(SideThread, PassesAnExceptionOn) {
