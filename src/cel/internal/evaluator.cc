@@ -211,13 +211,12 @@ Outcome Evaluator::strict_call(const Expression& at, const Call& call) {
     std::vector<const Expression*> sources;
     if (call.target) sources.push_back(call.target.get());
     for (const ExpressionPtr& argument : call.arguments) sources.push_back(argument.get());
-    const bool stops = stops_at_failure(at, call);
 
     std::vector<Value> arguments;
     arguments.reserve(sources.size());
     std::optional<Failure> failed;
     for (const Expression* source : sources) {
-        if (failed && stops) return std::unexpected(*std::move(failed));
+        if (failed && stops_at_failure(at, call)) return std::unexpected(*std::move(failed));
         Outcome value = evaluate(*source);
         if (!value && value.error().over_limit) return value;
         if (value) {
