@@ -71,6 +71,7 @@ TRAIN = """
         if part[-1]:
             break
         time.sleep(pause)
+    dist.destroy_process_group()
 """
 # Of sums in another order, as in a world of another size.
 SAME_LOSS = 1e-9

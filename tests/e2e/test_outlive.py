@@ -238,6 +238,7 @@ while True:
     print("step", step, flush=True)
     if ready.item() == dist.get_world_size():
         break
+dist.destroy_process_group()
 """)
     try:
         up.start()

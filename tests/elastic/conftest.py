@@ -42,6 +42,8 @@ WORKER = """
         tell("step", step=step)
         time.sleep(float(os.environ.get("PAUSE", "0.05")))
     tell("done")
+    # Threads of gloo that outlive the interpreter abort the process (pytorch/pytorch#179291).
+    dist.destroy_process_group()
 """
 
 

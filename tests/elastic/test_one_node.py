@@ -175,6 +175,7 @@ def test_workers_that_are_taken_over_before_they_have_met_find_each_other(job):
         dist.init_process_group("gloo")
         dist.barrier()
         tell("done")
+        dist.destroy_process_group()
     """)
     words = ["--nproc-per-node", 2, "--adopt-grace", "20", "--rdzv-id", "late"]
     agent = job.start(*words, script=script)

@@ -24,6 +24,7 @@ MORTAL = """
         if step == 2 and os.environ["RANK"] == "1" and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
             os.kill(os.getpid(), signal.SIGKILL)
     tell("done")
+    dist.destroy_process_group()
 """
 
 

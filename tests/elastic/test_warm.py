@@ -38,6 +38,7 @@ WORKER = """
             raise ValueError("no such column")
         time.sleep(0.05)
     tell("done")
+    dist.destroy_process_group()
 """
 
 
