@@ -13,7 +13,7 @@
 
 namespace muster::sim {
 
-/// Something that happens again and again while there is trouble. `every.most` zero: never.
+/// Something that happens again and again while faults happen. `every.most` zero: never.
 struct Recurring {
     DurationRange every{};
     DurationRange lasts{};
@@ -106,9 +106,8 @@ struct AgentsAlone {
     Duration time = std::chrono::seconds(60);
 };
 
-/// What a world is made of. Times of trouble end at `faults_until`: then every fault stops, nodes
-/// come back, suspended jobs are resumed, pods succeed, and by `duration` everything must have
-/// ended.
+/// What a world is made of. Faults end at `faults_until`: then nodes come back, suspended jobs are
+/// resumed, pods succeed, and by `duration` everything must have ended.
 struct Scenario {
     std::string description;
     int nodes = 4;

@@ -419,7 +419,7 @@ struct SimulatedNodes::Impl {
         if (how == Health::kDead)
             node.faults.gone(clock.now());
         else
-            node.faults.stands(true, clock.now());
+            node.faults.partition(true, clock.now());
         for_programs(number, [how](PodProgram& program) {
             if (how == Health::kDead)
                 program.kill(PodProgram::Death::kOfMachine);
@@ -465,7 +465,7 @@ struct SimulatedNodes::Impl {
         node.schedulable = true;
         ++node.lost;
         node.faults.back(clock.now());
-        node.faults.stands(false, clock.now());
+        node.faults.partition(false, clock.now());
         if (!died) for_programs(number, [](PodProgram& program) { program.cut_off(false); });
         for (const PodPtr& pod : node.orphans) tasks.spawn("orphan", end_orphan(pod));
         for (const PodPtr& pod : pods_of(number)) {

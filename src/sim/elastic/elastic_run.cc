@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/fault.h"
-#include "sim/elastic/elastic_faults.h"
+#include "sim/elastic/fault_injector.h"
 
 namespace muster::sim::elastic {
 namespace {
@@ -27,7 +27,7 @@ class Run {
           rng_(seed),
           shape_(shape),
           world_(loop_, options(seed)),
-          faults_(world_, rng_, program_fails_) {}
+          fault_injector_(world_, rng_, program_fails_) {}
 
     ElasticRun go() {
         for (int i = 0; i < nodes_; ++i)
@@ -51,7 +51,7 @@ class Run {
             .lines = world_.lines(),
             .unseed = rng_.next(),
             .end = loop_.clock.now(),
-            .faults = faults_.happened(),
+            .faults = fault_injector_.happened(),
             .worlds = world_.invariants.worlds(),
             .recovery = recovery_,
             .failed = world_.invariants.end() &&
@@ -99,7 +99,7 @@ class Run {
             if (!rng_.chance(0.15))
                 loop_.advance(rng_.chance(0.4) ? time(20ms) : time(shape_.time * 2 / count));
             if (program_fails_ && rng_.chance(0.3)) step();
-            faults_.one();
+            fault_injector_.one();
         }
     }
     void step() {
@@ -120,12 +120,12 @@ class Run {
     void look_again() {
         loop_.advance(kLook);
         // An agent that was told to leave before ends only now.
-        faults_.all_come_back();
+        fault_injector_.all_come_back();
     }
 
     /// All run within the bound, and then go on: what a fault has left behind shows by then.
     void recover() {
-        faults_.mend_all();
+        fault_injector_.heal_all();
         const Instant from = loop_.clock.now();
         Instant well = Instant::max();  ///< since then
         std::size_t worlds = 0;
@@ -155,12 +155,12 @@ class Run {
             for (Node& node : world_.nodes) {
                 node.workers.finish();
                 loop_.advance(rng_.chance(0.5) ? time(20ms) : time(1s));
-                if (rng_.chance(0.5)) faults_.one();
+                if (rng_.chance(0.5)) fault_injector_.one();
                 if (!goes_on()) break;
             }
         }
         world_.finish();
-        if (rng_.chance(0.3)) loop_.advance(time(20ms)), faults_.one();
+        if (rng_.chance(0.3)) loop_.advance(time(20ms)), fault_injector_.one();
     }
 
     bool all_know() const {
@@ -171,7 +171,7 @@ class Run {
     }
 
     void end() {
-        faults_.mend_all();
+        fault_injector_.heal_all();
         // A master that could not reach all of them waits for some time; then they need another.
         for (int masters = 0; masters < 3 && is_well() && !all_know(); ++masters) {
             if (!world_.has_master()) world_.start_master();
@@ -202,7 +202,7 @@ class Run {
     bool program_fails_ = false;
     Duration recovery_ = {};
     ElasticWorld world_;
-    Faults faults_;
+    FaultInjector fault_injector_;
 };
 
 }  // namespace

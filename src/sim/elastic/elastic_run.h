@@ -32,7 +32,7 @@ struct ElasticShape {
     Duration time = std::chrono::seconds(60);
 };
 
-/// A job of the seed's making with its faults (elastic_faults.h). Then all that broke is mended,
+/// A job of the seed's making with its faults (fault_injector.h). Then all that broke is mended,
 /// and the job has to run with every node within a bound, to go on undisturbed, and to end, with
 /// more faults while it ends. A job whose program fails too often has to fail, on every node.
 ElasticRun run_elastic(std::uint64_t seed, ElasticShape shape = {});

@@ -153,13 +153,13 @@ const master::Job* ElasticWorld::job() const { return master_ ? master_->master-
 
 void ElasticWorld::set_records(master::MemoryRecords::Faults faults, Duration time) {
     invariants.say("records fail, or take long");
-    invariants.records().stands(true, loop.clock.now());
+    invariants.records().partition(true, loop.clock.now());
     records.set_faults(std::move(faults));
     records.set_time(time);
 }
 
 void ElasticWorld::heal_records() {
-    invariants.records().stands(false, loop.clock.now());
+    invariants.records().partition(false, loop.clock.now());
     records.set_faults({});
     records.set_time(options.record_time);
 }

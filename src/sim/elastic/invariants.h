@@ -27,7 +27,7 @@ namespace muster::sim::elastic {
 /// - members of a generation who do not agree on it, or two live holders of one of its ranks;
 /// - workers that would find what the world before has stored;
 /// - workers that are told to stop although none of their world has died, no node of it had a
-///   trouble by which it may be taken for lost, no larger world was made, no workers of another
+///   fault by which it may be taken for lost, no larger world was made, no workers of another
 ///   master's world run beside them, no attempt was charged behind which their node had begun anew
 ///   alone, and the job has not ended;
 /// - a charge for what did not happen, two for one attempt, or none where one is due;

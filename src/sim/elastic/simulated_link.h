@@ -27,23 +27,23 @@ class SimulatedLink {
     SimulatedLink(const asio::any_io_executor& executor, Clock& clock, FaultWindows& fault_windows)
         : executor_(executor),
           clock_(clock),
-          troubles_(fault_windows),
+          fault_windows_(fault_windows),
           changed_(executor),
           tasks_(executor) {}
 
-    bool up_stands = false;    ///< from the node
-    bool down_stands = false;  ///< to it
+    bool up_blocked = false;    ///< from the node
+    bool down_blocked = false;  ///< to it
 
-    void set(bool up, bool down) {
-        up_stands = up;
-        down_stands = down;
-        troubles_.stands(up || down, clock_.now());
+    void set_partition(bool up, bool down) {
+        up_blocked = up;
+        down_blocked = down;
+        fault_windows_.partition(up || down, clock_.now());
         changed_.notify_all();
     }
     void set_delay(Duration up, Duration down) {
         up_delay_ = up;
         down_delay_ = down;
-        troubles_.late(up > Duration::zero() || down > Duration::zero(), clock_.now());
+        fault_windows_.slow_link(up > Duration::zero() || down > Duration::zero(), clock_.now());
     }
     /// The machine that the node is on is cut off, besides what is wrong with the node itself. Who
     /// says so keeps a record of it.
@@ -87,7 +87,7 @@ class SimulatedLink {
         kByMaster,  ///< and the other way round
     };
     void cut(Seen seen = Seen::kByBoth) {
-        troubles_.broke(clock_.now(), seen == Seen::kByMaster);
+        fault_windows_.cut(clock_.now(), seen == Seen::kByMaster);
         for (const auto& weak : lanes_) {
             const auto lane = weak.lock();
             if (!lane) continue;
@@ -100,7 +100,7 @@ class SimulatedLink {
     /// The node sees an end at once; what it has said before arrives so much later, when it may
     /// have connected again.
     void cut_late(Duration later) {
-        troubles_.broke(clock_.now());
+        fault_windows_.cut(clock_.now());
         for (const auto& weak : lanes_) {
             const auto lane = weak.lock();
             if (!lane || lane->late) continue;
@@ -111,7 +111,7 @@ class SimulatedLink {
     }
     /// Only what leads to that one.
     void cut_to(const net::MemoryListener* listener) {
-        troubles_.broke(clock_.now());
+        fault_windows_.cut(clock_.now());
         std::erase_if(lanes_, [&](const auto& weak) {
             const auto lane = weak.lock();
             if (lane && lane->to == listener) lane->close();
@@ -143,8 +143,8 @@ class SimulatedLink {
         }
     };
 
-    bool up_waits() const { return up_stands || machine_cut_off_; }
-    bool down_waits() const { return down_stands || machine_cut_off_; }
+    bool up_waits() const { return up_blocked || machine_cut_off_; }
+    bool down_waits() const { return down_blocked || machine_cut_off_; }
 
     Task<void> opening() {
         co_await clock_.sleep_for(up_delay_ + down_delay_);
@@ -200,7 +200,7 @@ class SimulatedLink {
 
     asio::any_io_executor executor_;
     Clock& clock_;
-    FaultWindows& troubles_;
+    FaultWindows& fault_windows_;
     Duration up_delay_ = {};
     Duration down_delay_ = {};
     bool machine_cut_off_ = false;

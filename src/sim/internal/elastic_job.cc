@@ -101,7 +101,7 @@ run::RecordPlace ElasticJob::new_record() {
 }
 
 void ElasticJob::set_record_faults(master::MemoryRecords::Faults faults) {
-    rules_.records().stands(faults != nullptr, clock_.now());
+    rules_.records().partition(faults != nullptr, clock_.now());
     record_faults_ = std::move(faults);
 }
 

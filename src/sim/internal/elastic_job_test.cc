@@ -101,11 +101,11 @@ TEST_F(ElasticJobTest, APodThatMissedTheEndGivesTheMasterUpAndTrainsNoMore) {
     for (int i = 0; i < 2; ++i) start(i);
     advance(9min + 30s);
     elastic::SimulatedLink& link = job.pods().back()->node.link;
-    link.set(true, true);
+    link.set_partition(true, true);
     advance(5min);
     EXPECT_THAT(ended, ElementsAre("0: 0"));
     EXPECT_EQ(live(), 0u) << "those of the other one have ended with 0, too";
-    link.set(false, false);
+    link.set_partition(false, false);
     advance(10min);
     EXPECT_THAT(ended, ElementsAre("0: 0", "1: 1")) << "it does not know that this was the end";
     start(1);

@@ -98,8 +98,8 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
                     {.seed = part(seed_, 9),
                      .training = scenario.training,
                      .counts_are_exact = scenario.operators == 1 && !crashes(scenario)}),
-      training_trouble_(elastic_pods_, clock_, fault_rng_, scenario.training_faults,
-                        [this](std::string what) { note(std::move(what)); }),
+      training_fault_injector_(elastic_pods_, clock_, fault_rng_, scenario.training_faults,
+                               [this](std::string what) { note(std::move(what)); }),
       nodes_(
           context_.get_executor(), node_transport_, clock_, nodes_rng_,
           [this](const PodIdentity& pod, int start) { return life_of_pod(pod, start); },
@@ -111,7 +111,7 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       user_(user_transport_, part(seed_, 7)),
       operators_(static_cast<std::size_t>(scenario.operators)),
       up_since_(operators_.size()),
-      trouble_(context_.get_executor()),
+      faults_(context_.get_executor()),
       tasks_(context_.get_executor()) {
     // What is logged in a world is about faults that are meant.
     log::set_sink([this](log::Level, std::string_view line) {
@@ -179,7 +179,7 @@ void World::committed(const store::StoreChange& change) {
 
 PodLife World::life_of_pod(const PodIdentity& pod, int start) const {
     PodLife life = life_of(scenario_.pods, seed_, pod, start);
-    if (in_trouble_) return life;
+    if (faults_happen_) return life;
     // Everything must be able to end now, or to stand still.
     if (life.start_delay == Duration::max()) life.start_delay = scenario_.pods.start_delay.most;
     if (life.run_time == Duration::max()) life.run_time = scenario_.pods.run_time.most;
@@ -196,7 +196,7 @@ void World::start_operator(std::size_t index) {
     hooks.crash = [this, index](const kube::Request&, bool before) {
         const OperatorFaults& faults = scenario_.operator_faults;
         const double chance = before ? faults.crash_before_write : faults.crash_after_write;
-        if (!in_trouble_ || !fault_rng_.chance(chance) || operators_[index] == nullptr)
+        if (!faults_happen_ || !fault_rng_.chance(chance) || operators_[index] == nullptr)
             return false;
         note(fmt::format("operator-{} crashes {} a write", index + 1, before ? "before" : "after"));
         crash_operator(index, draw(faults.restart_delay, fault_rng_));
@@ -211,7 +211,7 @@ void World::start_operator(std::size_t index) {
                     .timing = kElection};
     operators_[index] = std::make_unique<OperatorLife>(
         context_.get_executor(), api_, clock_, part(seed_, 100 + lives_),
-        with_latency(in_trouble_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks),
+        with_latency(faults_happen_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks),
         std::move(election), [this] { ++terms_; });
     operators_[index]->start();
     up_since_[index] = clock_.now();
@@ -278,7 +278,7 @@ Task<void> World::submit(GeneratedJobs jobs) {
 
 void World::recurring(const char* name, const Recurring& how,
                       std::function<Task<void>(World&)> act) {
-    if (how.happens()) trouble_.spawn(name, repeat(how, std::move(act)));
+    if (how.happens()) faults_.spawn(name, repeat(how, std::move(act)));
 }
 
 Task<void> World::repeat(Recurring how, std::function<Task<void>(World&)> act) {
@@ -311,9 +311,9 @@ Task<void> World::delay_a_node(DurationRange by, DurationRange lasts) {
     nodes_.delay_reports(node, {});
 }
 
-void World::start_trouble() {
-    start_trouble_of_nodes();
-    start_trouble_of_training();
+void World::start_faults() {
+    start_node_faults();
+    start_training_faults();
     recurring("operator crash", scenario_.operator_faults.crash, [](World& world) -> Task<void> {
         const std::size_t index = world.fault_rng_.below(world.operators_.size());
         if (world.operators_[index] == nullptr) co_return;
@@ -329,12 +329,12 @@ void World::start_trouble() {
         world.invariants_.calendar_set(step);
         co_return;
     });
-    start_trouble_by_user();
+    start_user_actions();
     if (scenario_.fault_sites > 0)
         fault_plan_.emplace(part(seed_, 8), scenario_.fault_sites, scenario_.fault_fires);
 }
 
-void World::start_trouble_of_nodes() {
+void World::start_node_faults() {
     const NodeFaults& nodes = scenario_.node_faults;
     recurring("node death", nodes.death, [](World& world) {
         return world.lose_a_node(true, world.scenario_.node_faults.death.lasts);
@@ -362,22 +362,23 @@ void World::start_trouble_of_nodes() {
     });
 }
 
-void World::start_trouble_of_training() {
+void World::start_training_faults() {
     const TrainingFaults& faults = scenario_.training_faults;
-    using Trouble = TrainingTrouble;
-    const auto add = [this](const char* name, const Recurring& how, Task<void> (Trouble::*act)()) {
-        recurring(name, how, [act](World& world) { return (world.training_trouble_.*act)(); });
+    using Injector = TrainingFaultInjector;
+    const auto add = [this](const char* name, const Recurring& how, Task<void> (Injector::*act)()) {
+        recurring(name, how,
+                  [act](World& world) { return (world.training_fault_injector_.*act)(); });
     };
-    add("worker death", faults.worker_death, &Trouble::kill_worker);
-    add("link cut", faults.link_cut, &Trouble::cut_link);
-    add("late cut", faults.late_cut, &Trouble::cut_late);
-    add("half cut", faults.half_cut, &Trouble::cut_half);
-    add("partition", faults.partition, &Trouble::part);
-    add("slow link", faults.slow_link, &Trouble::slow_down);
-    add("lost records", faults.lost_records, &Trouble::lose_records);
+    add("worker death", faults.worker_death, &Injector::kill_worker);
+    add("link cut", faults.link_cut, &Injector::cut_link);
+    add("late cut", faults.late_cut, &Injector::cut_late);
+    add("half cut", faults.half_cut, &Injector::cut_half);
+    add("partition", faults.partition, &Injector::partition);
+    add("slow link", faults.slow_link, &Injector::slow_link);
+    add("lost records", faults.lost_records, &Injector::lose_records);
 }
 
-void World::start_trouble_by_user() {
+void World::start_user_actions() {
     const UserActions& user = scenario_.user;
     recurring("scale", user.scale, [](World& world) { return world.user_.scale_a_job(); });
     recurring("suspend", user.suspend, [](World& world) -> Task<void> {
@@ -395,11 +396,11 @@ void World::start_trouble_by_user() {
     recurring("annotate", user.annotate, [](World& world) { return world.user_.annotate_a_job(); });
 }
 
-void World::end_trouble() {
-    wait(trouble_.stop());
-    in_trouble_ = false;
+void World::end_faults() {
+    wait(faults_.stop());
+    faults_happen_ = false;
     fault_plan_.reset();
-    training_trouble_.mend();
+    training_fault_injector_.heal_all();
     if (disturbs_operators(scenario_)) calm_since_ = clock_.now() + kRecovery;
     node_transport_.set_faults({});
     for (auto& life : operators_)
@@ -420,8 +421,8 @@ Task<void> World::make_an_end() {
 }
 
 Result<SimulationOutcome> World::run() {
-    const bool troubled = scenario_.faults_until > Duration::zero();
-    in_trouble_ = troubled;
+    const bool has_faults = scenario_.faults_until > Duration::zero();
+    faults_happen_ = has_faults;
     if (disturbs_operators(scenario_)) calm_since_ = Instant::max();
     Result<void> ready = wait(set_up());
     if (!ready) {
@@ -429,9 +430,9 @@ Result<SimulationOutcome> World::run() {
         return std::move(ready.error());
     }
     tasks_.spawn("submit", submit_all());
-    start_trouble();
+    start_faults();
     run_until(Instant(scenario_.faults_until));
-    end_trouble();
+    end_faults();
     tasks_.spawn("end", make_an_end());
     run_until(Instant(scenario_.duration));
 
@@ -454,7 +455,7 @@ Result<SimulationOutcome> World::run() {
 
 void World::stop_everything() {
     fault_plan_.reset();
-    wait(trouble_.stop());
+    wait(faults_.stop());
     wait(tasks_.stop());
     for (auto& life : operators_)
         if (life != nullptr) wait(life->stop());

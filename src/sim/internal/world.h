@@ -13,7 +13,7 @@
 #include "kube/client/client.h"
 #include "sim/internal/elastic_pods.h"
 #include "sim/internal/operator_life.h"
-#include "sim/internal/training_trouble.h"
+#include "sim/internal/training_fault_injector.h"
 #include "sim/internal/user.h"
 #include "sim/simulated_nodes.h"
 #include "sim/world.h"
@@ -38,11 +38,11 @@ class World {
     Task<Result<void>> set_up();
     Task<void> submit_all();
     Task<void> submit(GeneratedJobs jobs);
-    void start_trouble();
-    void start_trouble_of_nodes();
-    void start_trouble_of_training();
-    void start_trouble_by_user();
-    void end_trouble();
+    void start_faults();
+    void start_node_faults();
+    void start_training_faults();
+    void start_user_actions();
+    void end_faults();
     Task<void> make_an_end();
 
     void start_operator(std::size_t index);
@@ -59,7 +59,7 @@ class World {
     void note(std::string what);
     SimulationOutcome outcome();
 
-    /// Runs `act` again and again while there is trouble.
+    /// Runs `act` again and again while faults happen.
     void recurring(const char* name, const Recurring& how, std::function<Task<void>(World&)> act);
     Task<void> repeat(Recurring how, std::function<Task<void>(World&)> act);
     Task<void> lose_a_node(bool dead, DurationRange lasts);
@@ -85,7 +85,7 @@ class World {
     FaultyTransport user_transport_;
     FaultyTransport node_transport_;
     ElasticPods elastic_pods_;
-    TrainingTrouble training_trouble_;
+    TrainingFaultInjector training_fault_injector_;
     SimulatedNodes nodes_;
     User user_;
     std::vector<std::unique_ptr<OperatorLife>> operators_;  ///< null: crashed
@@ -95,10 +95,10 @@ class World {
     std::uint64_t lives_ = 0;        ///< of operators, so far
     std::uint64_t terms_ = 0;        ///< in which one acted; one that leads again has two
     std::uint64_t past_writes_ = 0;  ///< of dead operators
-    TaskGroup trouble_;              ///< ends when the trouble does
+    TaskGroup faults_;               ///< ends when faults do
     TaskGroup tasks_;
     std::optional<FaultPlan> fault_plan_;
-    bool in_trouble_ = true;
+    bool faults_happen_ = true;
     Instant calm_since_{};  ///< no fault has come between operator and API since
 };
 

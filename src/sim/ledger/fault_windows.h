@@ -18,11 +18,11 @@ class FaultWindows {
     /// The one before may still be there for its master, until that notices its silence.
     void back(Instant now) { end(Kind::kGone, now); }
     /// Nothing gets through, in one direction or both.
-    void stands(bool so, Instant now) { set(Kind::kStands, so, now); }
-    void late(bool so, Instant now) { set(Kind::kLate, so, now); }
+    void partition(bool so, Instant now) { set(Kind::kPartition, so, now); }
+    void slow_link(bool so, Instant now) { set(Kind::kSlowLink, so, now); }
     /// The connection broke. `unseen`: the node does not know.
-    void broke(Instant now, bool unseen = false) {
-        all_.push_back({unseen ? Kind::kGone : Kind::kBroke, now, unseen ? now + kSilence : now});
+    void cut(Instant now, bool unseen = false) {
+        all_.push_back({unseen ? Kind::kGone : Kind::kCut, now, unseen ? now + kSilence : now});
     }
 
     /// What is wrong with a part of the way is wrong with the way, as long as it leads there.
@@ -41,11 +41,11 @@ class FaultWindows {
             switch (one.kind) {
                 case Kind::kGone:
                     return true;
-                case Kind::kStands:
+                case Kind::kPartition:
                     return std::min(one.end, now) - one.begin >= kSilence || breaks_in(one) > 0;
-                case Kind::kLate:
+                case Kind::kSlowLink:
                     return breaks_in(one) > 0;
-                case Kind::kBroke:
+                case Kind::kCut:
                     return breaks_in(one) > 1;
             }
             return false;
@@ -54,7 +54,7 @@ class FaultWindows {
     /// Nothing gets through just now, for however short a time so far.
     bool is_cut_off(Instant now) const {
         return std::ranges::any_of(all_, [now](const FaultWindow& one) {
-            return one.kind == Kind::kStands && one.begin <= now && now < one.end;
+            return one.kind == Kind::kPartition && one.begin <= now && now < one.end;
         });
     }
     /// What was decided at that time may have been decided long before: since when it could not get
@@ -62,7 +62,7 @@ class FaultWindows {
     Instant since(Instant time) const {
         Instant first = time;
         for (const FaultWindow& one : all_)
-            if (one.kind == Kind::kStands && one.begin <= time && one.end + kAfter >= time)
+            if (one.kind == Kind::kPartition && one.begin <= time && one.end + kAfter >= time)
                 first = std::min(first, one.begin);
         return first;
     }
@@ -72,11 +72,11 @@ class FaultWindows {
     static constexpr Duration kSilence = std::chrono::milliseconds(3100);
     /// By then it is known that an agent is gone.
     static constexpr Duration kMissed = std::chrono::seconds(5);
-    /// What one trouble may do to what comes so soon after it: a client waits for longer and longer
+    /// What one fault may do to what comes so soon after it: a client waits for longer and longer
     /// between its tries to connect.
     static constexpr Duration kAfter = std::chrono::seconds(2);
 
-    enum class Kind { kGone, kStands, kLate, kBroke };
+    enum class Kind { kGone, kPartition, kSlowLink, kCut };
     struct FaultWindow {
         Kind kind;
         Instant begin;
@@ -98,10 +98,10 @@ class FaultWindows {
         });
         return found == all_.end() ? nullptr : &*found;
     }
-    std::ptrdiff_t breaks_in(const FaultWindow& trouble) const {
+    std::ptrdiff_t breaks_in(const FaultWindow& fault) const {
         return std::ranges::count_if(all_, [&](const FaultWindow& one) {
-            return one.kind == Kind::kBroke && one.begin + kAfter >= trouble.begin &&
-                   one.begin <= trouble.end + kAfter;
+            return one.kind == Kind::kCut && one.begin + kAfter >= fault.begin &&
+                   one.begin <= fault.end + kAfter;
         });
     }
 

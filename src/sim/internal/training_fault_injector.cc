@@ -1,4 +1,4 @@
-#include "sim/internal/training_trouble.h"
+#include "sim/internal/training_fault_injector.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 
 namespace muster::sim {
 
-ElasticPod* TrainingTrouble::any() {
+ElasticPod* TrainingFaultInjector::any() {
     const std::vector<ElasticPod*> running = pods_.running();
     return running.empty() ? nullptr : running[rng_.below(running.size())];
 }
 
-elastic::SimulatedWorkers::Death TrainingTrouble::death() {
+elastic::SimulatedWorkers::Death TrainingFaultInjector::death() {
     if (rng_.chance(faults_.program_error)) {
         static constexpr std::array kErrors = {"ValueError: one", "ValueError: two",
                                                "ImportError: three"};
@@ -25,7 +25,7 @@ elastic::SimulatedWorkers::Death TrainingTrouble::death() {
     return {.exit_code = 1};
 }
 
-Task<void> TrainingTrouble::kill_worker() {
+Task<void> TrainingFaultInjector::kill_worker() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
     const auto all = static_cast<std::uint64_t>(pod->node.options.local_size);
@@ -33,21 +33,21 @@ Task<void> TrainingTrouble::kill_worker() {
         note_(fmt::format("a worker of {} dies", pod->name));
 }
 
-Task<void> TrainingTrouble::cut_link() {
+Task<void> TrainingFaultInjector::cut_link() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
     note_(fmt::format("the connections of {} are cut", pod->name));
     pod->node.link.cut();
 }
 
-Task<void> TrainingTrouble::cut_late() {
+Task<void> TrainingFaultInjector::cut_late() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
     note_(fmt::format("the connections of {} are cut, and what it has said comes late", pod->name));
     pod->node.link.cut_late(draw(faults_.late_cut_by, rng_));
 }
 
-Task<void> TrainingTrouble::cut_half() {
+Task<void> TrainingFaultInjector::cut_half() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
     const bool by_node = rng_.chance(0.5);
@@ -57,7 +57,7 @@ Task<void> TrainingTrouble::cut_half() {
                                : elastic::SimulatedLink::Seen::kByMaster);
 }
 
-Task<void> TrainingTrouble::part() {
+Task<void> TrainingFaultInjector::partition() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
     const bool up = rng_.chance(0.6);
@@ -67,12 +67,12 @@ Task<void> TrainingTrouble::part() {
                       : up       ? "out of"
                                  : "into",
                       pod->name));
-    pod->node.link.set(up, down);
+    pod->node.link.set_partition(up, down);
     co_await clock_.sleep_for(draw(faults_.partition.lasts, rng_));
-    pod->node.link.set(false, false);
+    pod->node.link.set_partition(false, false);
 }
 
-Task<void> TrainingTrouble::slow_down() {
+Task<void> TrainingFaultInjector::slow_link() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
     note_(fmt::format("the link of {} is slow", pod->name));
@@ -81,7 +81,7 @@ Task<void> TrainingTrouble::slow_down() {
     pod->node.link.set_delay({}, {});
 }
 
-Task<void> TrainingTrouble::lose_records() {
+Task<void> TrainingFaultInjector::lose_records() {
     using Fault = master::MemoryRecords::Fault;
     if (pods_.running().empty()) co_return;
     note_("masters' records fail");
@@ -95,11 +95,11 @@ Task<void> TrainingTrouble::lose_records() {
     for (const auto& [uid, job] : pods_.jobs()) job->set_record_faults({});
 }
 
-void TrainingTrouble::mend() {
+void TrainingFaultInjector::heal_all() {
     for (const auto& [uid, job] : pods_.jobs()) {
         job->set_record_faults({});
         for (const auto& pod : job->pods()) {
-            pod->node.link.set(false, false);
+            pod->node.link.set_partition(false, false);
             pod->node.link.set_delay({}, {});
         }
     }

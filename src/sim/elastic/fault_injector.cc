@@ -1,4 +1,4 @@
-#include "sim/elastic/elastic_faults.h"
+#include "sim/elastic/fault_injector.h"
 
 #include <array>
 #include <csignal>
@@ -8,41 +8,41 @@ namespace muster::sim::elastic {
 
 using namespace std::chrono_literals;
 
-Duration Faults::time(Duration most) {
+Duration FaultInjector::time(Duration most) {
     return Duration(
         static_cast<Duration::rep>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1)));
 }
 
-Faults::Node& Faults::any_node() {
+FaultInjector::Node& FaultInjector::any_node() {
     return *std::next(world_.nodes.begin(),
                       static_cast<std::ptrdiff_t>(rng_.below(world_.nodes.size())));
 }
 
-void Faults::one() {
+void FaultInjector::one() {
     struct Row {
         std::string_view name;
         int weight;
-        bool (Faults::*happens)();
+        bool (FaultInjector::*happens)();
         bool is_fault = true;
     };
     static constexpr std::array kRows = {
-        Row{"workers killed", 12, &Faults::kill_worker},
-        Row{"agents killed", 8, &Faults::kill_agent},
-        Row{"nodes taken away", 2, &Faults::leave},
-        Row{"nodes lost", 6, &Faults::lose_node},
-        Row{"several nodes lost at once", 1, &Faults::lose_several},
-        Row{"masters killed", 6, &Faults::kill_master},
-        Row{"second masters", 1, &Faults::second_master},
-        Row{"connections cut", 4, &Faults::cut_cable},
-        Row{"connections cut, and what was said comes late", 3, &Faults::cut_late},
-        Row{"connections cut, and one side does not know", 2, &Faults::cut_on_one_side},
-        Row{"partitions", 6, &Faults::stand_still},
-        Row{"delays", 3, &Faults::be_late},
-        Row{"records fail", 2, &Faults::break_records},
-        Row{"jumps of the calendar", 2, &Faults::jump},
-        Row{"cables mended", 8, &Faults::mend_cable, false},
-        Row{"records mended", 2, &Faults::mend_records, false},
-        Row{"what is gone comes back", 14, &Faults::reconnect_grace, false},
+        Row{"workers killed", 12, &FaultInjector::kill_worker},
+        Row{"agents killed", 8, &FaultInjector::kill_agent},
+        Row{"nodes taken away", 2, &FaultInjector::leave},
+        Row{"nodes lost", 6, &FaultInjector::lose_node},
+        Row{"several nodes lost at once", 1, &FaultInjector::lose_several},
+        Row{"masters killed", 6, &FaultInjector::kill_master},
+        Row{"second masters", 1, &FaultInjector::second_master},
+        Row{"connections cut", 4, &FaultInjector::cut_link},
+        Row{"connections cut, and what was said comes late", 3, &FaultInjector::cut_late},
+        Row{"connections cut, and one side does not know", 2, &FaultInjector::cut_half},
+        Row{"partitions", 6, &FaultInjector::partition},
+        Row{"delays", 3, &FaultInjector::slow_link},
+        Row{"records fail", 2, &FaultInjector::lose_records},
+        Row{"jumps of the calendar", 2, &FaultInjector::jump},
+        Row{"links healed", 8, &FaultInjector::heal_link, false},
+        Row{"records healed", 2, &FaultInjector::heal_records, false},
+        Row{"what is gone comes back", 14, &FaultInjector::return_node, false},
     };
     static constexpr int kAll = std::accumulate(
         kRows.begin(), kRows.end(), 0, [](int sum, const Row& row) { return sum + row.weight; });
@@ -58,7 +58,7 @@ void Faults::one() {
 
 // ---- workers, agents, nodes
 
-SimulatedWorkers::Death Faults::death() {
+SimulatedWorkers::Death FaultInjector::death() {
     if (rng_.chance(0.1)) return {.signal = SIGKILL, .out_of_memory = true};
     if (rng_.chance(0.5)) return {.signal = SIGKILL};
     SimulatedWorkers::Death death{.exit_code = 1};
@@ -69,13 +69,13 @@ SimulatedWorkers::Death Faults::death() {
     return death;
 }
 
-bool Faults::kill_worker() {
+bool FaultInjector::kill_worker() {
     Node& node = any_node();
     const auto all = static_cast<std::uint64_t>(node.options.local_size);
     return node.workers.end(static_cast<int>(rng_.below(all)), death());
 }
 
-bool Faults::kill_agent() {
+bool FaultInjector::kill_agent() {
     Node& node = any_node();
     if (node.agent == nullptr) return false;
     world_.kill_agent(node);
@@ -86,7 +86,7 @@ bool Faults::kill_agent() {
     return true;
 }
 
-bool Faults::leave() {
+bool FaultInjector::leave() {
     Node& node = any_node();
     if (node.agent == nullptr) return false;
     world_.leave(node);
@@ -98,29 +98,29 @@ bool Faults::leave() {
     return true;
 }
 
-bool Faults::lose_node() {
+bool FaultInjector::lose_node() {
     Node& node = any_node();
     if (!node.has_power) return false;
     world_.lose_node(node, rng_.chance(0.4));
     return true;
 }
 
-bool Faults::lose_several() {
+bool FaultInjector::lose_several() {
     const bool silent = rng_.chance(0.4);
     for (Node& node : world_.nodes)
         if (node.has_power && rng_.chance(0.4)) world_.lose_node(node, silent);
     return true;
 }
 
-bool Faults::reconnect_grace() {
-    mend(any_node());
+bool FaultInjector::return_node() {
+    bring_back(any_node());
     if (rng_.chance(0.1)) world_.kill_older_masters();
     if (!world_.has_master()) world_.start_master();
     return true;
 }
 
 /// Its agent that has heard of the job's end has done its work.
-void Faults::mend(Node& node) {
+void FaultInjector::bring_back(Node& node) {
     if (node.agent != nullptr ||
         (node.end && (node.end->kind == agent::AgentEnd::Kind::kSucceeded ||
                       node.end->kind == agent::AgentEnd::Kind::kFailed)))
@@ -133,7 +133,7 @@ void Faults::mend(Node& node) {
 
 // ---- masters
 
-bool Faults::kill_master() {
+bool FaultInjector::kill_master() {
     if (!world_.has_master()) return false;
     world_.kill_master();
     if (rng_.chance(0.5)) {
@@ -143,13 +143,13 @@ bool Faults::kill_master() {
     return true;
 }
 
-bool Faults::second_master() {
+bool FaultInjector::second_master() {
     if (!world_.has_master()) return false;
     world_.start_master();
     return true;
 }
 
-bool Faults::break_records() {
+bool FaultInjector::lose_records() {
     using Fault = master::MemoryRecords::Fault;
     const bool fails = rng_.chance(0.6);
     world_.set_records(
@@ -162,12 +162,12 @@ bool Faults::break_records() {
     return true;
 }
 
-bool Faults::mend_records() {
+bool FaultInjector::heal_records() {
     world_.heal_records();
     return true;
 }
 
-bool Faults::jump() {
+bool FaultInjector::jump() {
     world_.invariants.say("the calendar jumps");
     world_.loop.clock.skew_wall(time(2h) - 1h);
     return true;
@@ -175,14 +175,14 @@ bool Faults::jump() {
 
 // ---- the way between them
 
-bool Faults::cut_cable() {
+bool FaultInjector::cut_link() {
     Node& node = any_node();
     world_.invariants.say(node.name + ": its connection is cut");
     node.link.cut();
     return true;
 }
 
-bool Faults::cut_late() {
+bool FaultInjector::cut_late() {
     Node& node = any_node();
     const Duration later = rng_.chance(0.5) ? time(300ms) : time(20s);
     world_.invariants.say(node.name + ": its connection is cut, and what it has said comes late");
@@ -190,7 +190,7 @@ bool Faults::cut_late() {
     return true;
 }
 
-bool Faults::cut_on_one_side() {
+bool FaultInjector::cut_half() {
     Node& node = any_node();
     const bool by_node = rng_.chance(0.5);
     world_.invariants.say(fmt::format("{}: its connection is cut, and {} does not know", node.name,
@@ -199,7 +199,7 @@ bool Faults::cut_on_one_side() {
     return true;
 }
 
-bool Faults::stand_still() {
+bool FaultInjector::partition() {
     Node& node = any_node();
     const bool up = rng_.chance(0.6);
     const bool down = !up || rng_.chance(0.5);
@@ -207,35 +207,35 @@ bool Faults::stand_still() {
                                       up && down ? "through"
                                       : up       ? "out"
                                                  : "in"));
-    node.link.set(up, down);
+    node.link.set_partition(up, down);
     return true;
 }
 
-bool Faults::be_late() {
+bool FaultInjector::slow_link() {
     Node& node = any_node();
-    world_.invariants.say(node.name + ": its cable is slow");
+    world_.invariants.say(node.name + ": its link is slow");
     node.link.set_delay(rng_.chance(0.7) ? time(200ms) : Duration(),
                         rng_.chance(0.7) ? time(200ms) : Duration());
     return true;
 }
 
-bool Faults::mend_cable() {
+bool FaultInjector::heal_link() {
     Node& node = any_node();
-    node.link.set(false, false);
+    node.link.set_partition(false, false);
     node.link.set_delay({}, {});
     return true;
 }
 
-void Faults::all_come_back() {
-    for (Node& node : world_.nodes) mend(node);
+void FaultInjector::all_come_back() {
+    for (Node& node : world_.nodes) bring_back(node);
 }
 
-void Faults::mend_all() {
+void FaultInjector::heal_all() {
     world_.invariants.say("all that broke is mended");
     world_.heal_records();
     world_.kill_older_masters();
     for (Node& node : world_.nodes) {
-        node.link.set(false, false);
+        node.link.set_partition(false, false);
         node.link.set_delay({}, {});
     }
     all_come_back();

@@ -8,17 +8,17 @@
 namespace muster::sim::elastic {
 
 /// What goes wrong with a simulated job: drawn at random, one at a time.
-class Faults {
+class FaultInjector {
   public:
     /// `program_fails`: its workers die with errors, as a program with mistakes does, and not only
     /// by what happens to them.
-    Faults(ElasticWorld& world, Rng& rng, bool program_fails)
+    FaultInjector(ElasticWorld& world, Rng& rng, bool program_fails)
         : world_(world), rng_(rng), program_fails_(program_fails) {}
 
     /// Or something that broke is mended.
     void one();
     /// All that broke is mended, and an agent is on each node that has not heard of the job's end.
-    void mend_all();
+    void heal_all();
     /// Agents come to nodes that have none.
     void all_come_back();
 
@@ -34,20 +34,20 @@ class Faults {
     bool lose_several();
     bool kill_master();
     bool second_master();
-    bool cut_cable();
+    bool cut_link();
     bool cut_late();
-    bool cut_on_one_side();
-    bool stand_still();
-    bool be_late();
-    bool break_records();
+    bool cut_half();
+    bool partition();
+    bool slow_link();
+    bool lose_records();
     bool jump();
-    bool mend_cable();
-    bool mend_records();
-    bool reconnect_grace();
+    bool heal_link();
+    bool heal_records();
+    bool return_node();
 
     using Node = ElasticWorld::Node;
     Node& any_node();
-    void mend(Node& node);
+    void bring_back(Node& node);
     SimulatedWorkers::Death death();
 
     ElasticWorld& world_;

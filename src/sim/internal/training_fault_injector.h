@@ -14,21 +14,21 @@ namespace muster::sim {
 /// one thing happen to a pod of its choice, and notes what, if there is one to which it can.
 ///
 /// All that it is given outlives it. Thread: one loop.
-class TrainingTrouble {
+class TrainingFaultInjector {
   public:
-    TrainingTrouble(ElasticPods& pods, Clock& clock, Rng& rng, const TrainingFaults& faults,
-                    std::function<void(std::string)> note)
+    TrainingFaultInjector(ElasticPods& pods, Clock& clock, Rng& rng, const TrainingFaults& faults,
+                          std::function<void(std::string)> note)
         : pods_(pods), clock_(clock), rng_(rng), faults_(faults), note_(std::move(note)) {}
 
     Task<void> kill_worker();
     Task<void> cut_link();
     Task<void> cut_late();
     Task<void> cut_half();
-    Task<void> part();
-    Task<void> slow_down();
+    Task<void> partition();
+    Task<void> slow_link();
     Task<void> lose_records();
     /// All that lasts.
-    void mend();
+    void heal_all();
 
   private:
     ElasticPod* any();
