@@ -64,7 +64,7 @@ ALLOWED = {
         "src/runtime/internal/lifecycle/network_check.cc": "the parser of what a pod answers a probe",
     },
     "environment": {
-        "src/control_plane/caller.cc": "what the person's shell hands over",
+        "src/control_plane/daemon/caller.cc": "what the person's shell hands over",
         "src/base/test_seeds.cc": "which part of a random test a run plays",
         "src/base/test_seeds_test.cc": "the same",
     },
@@ -81,8 +81,8 @@ ALLOWED = {
         "src/apiserver/internal/types/crd.h": "the same",
         "src/apiserver/internal/types/crd.cc": "the same",
         "src/store/power_cut_fixture.cc": "a disk that the store's threads use",
-        "src/control_plane/internal/daemon_log.h": "the store's threads write lines, too",
-        "src/control_plane/internal/daemon_log.cc": "the same",
+        "src/control_plane/daemon/daemon_log.h": "the store's threads write lines, too",
+        "src/control_plane/daemon/daemon_log.cc": "the same",
     },
     "sqlite": {
         "src/store/internal/file/sqlite.h": "the connection",

@@ -9,7 +9,7 @@
 
 #include "apiserver_http/metric_family.h"
 #include "base/log.h"
-#include "control_plane/internal/numbered_files.h"
+#include "control_plane/daemon/numbered_files.h"
 
 namespace muster::control_plane {
 

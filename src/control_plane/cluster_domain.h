@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 
 namespace muster::control_plane {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "control_plane/machine.h"
 #include "runtime/node.h"
 

@@ -15,10 +15,10 @@
 #include "base/time/clock.h"
 #include "base/time/loop_watch.h"
 #include "control_plane/audit_log.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
+#include "control_plane/daemon/state_home.h"
 #include "control_plane/kubeconfig.h"
 #include "control_plane/listen_address.h"
-#include "control_plane/state_home.h"
 #include "runtime/node.h"
 
 namespace muster::control_plane {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "base/time/clock.h"
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/state_home.h"
 #include "net/tls/certificates.h"
 #include "net/tls/signing_key.h"
 

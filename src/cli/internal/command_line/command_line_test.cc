@@ -197,6 +197,8 @@ TEST(CommandLine, UpAndItsCompanions) {
         parse_command_line({"kubeconfig", "--state", "/s", "--host", "node0"});
     EXPECT_EQ(options_of<KubeconfigOptions>(kubeconfig)->state_dir, "/s");
     EXPECT_EQ(options_of<KubeconfigOptions>(kubeconfig)->host, "node0");
+    EXPECT_TRUE(options_of<UpOptions>(parse_command_line({"up", "--supervise"}))->supervise);
+    EXPECT_THAT(error_of({"up", "--supervise", "--detach"}), HasSubstr("--detach excludes"));
     EXPECT_THAT(error_of({"up", "--listen", "localhost"}),
                 HasSubstr("--listen wants an IP address"));
     EXPECT_THAT(error_of({"up", "--sandbox", "x"}), HasSubstr("--sandbox wants"));

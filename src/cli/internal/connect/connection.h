@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/time/clock.h"
 #include "cli/internal/connect/server_options.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "kube/client/client.h"
 #include "kube/client_config/server_connection.h"
 

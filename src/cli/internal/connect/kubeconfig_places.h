@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "cli/internal/connect/kubeconfig_merge.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 
 namespace muster::cli {
 

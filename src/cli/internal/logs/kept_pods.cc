@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/parse_number.h"
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/state_home.h"
 #include "jobs/kind.h"
 
 namespace muster::cli {

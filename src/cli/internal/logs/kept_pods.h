@@ -7,7 +7,7 @@
 
 #include "cli/internal/logs/attempts.h"
 #include "cli/internal/logs/log_sources.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "kube/client_config/client_config.h"
 #include "runtime/retained_logs.h"
 

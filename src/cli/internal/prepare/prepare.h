@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/internal/prepare/manifest_options.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "control_plane/machine.h"
 #include "manifest/check.h"
 

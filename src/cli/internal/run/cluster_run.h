@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/internal/run/run_options.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 
 namespace muster::cli {
 

@@ -9,7 +9,7 @@
 #include "cli/internal/run/console.h"
 #include "cli/internal/run/run_options.h"
 #include "cli/internal/run/run_session.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cli/internal/prepare/prepare.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "kube/schema/schema.h"
 #include "manifest/read_files.h"
 #include "sim/builtin_scenarios.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "control_plane/state_dir.h"
 #include "runtime/stale_state.h"
 

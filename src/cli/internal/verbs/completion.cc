@@ -12,7 +12,7 @@
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {

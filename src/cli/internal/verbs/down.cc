@@ -10,13 +10,15 @@
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/caller.h"
+#include "control_plane/daemon/state_home.h"
 #include "runtime/surviving_pods.h"
 
 namespace muster::cli {
 
 namespace {
+
+using control_plane::StateLock;
 
 constexpr std::string_view kDownHelp =
     R"(Stops 'muster up' and ends its pods, even if it was killed before. Its state is kept: the next
@@ -33,12 +35,13 @@ Exit status: 0 when it is no longer running, or was not; 1 when it could not be 
 
 /// Sends a signal to the process and waits for its end. Uses a pidfd, so that it is this very
 /// process.
-Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int signal) {
+Result<void> stop_process(const std::filesystem::path& home, control_plane::StateLock whose,
+                          pid_t pid, int signal) {
     const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     if (fd < 0 && errno == ESRCH) return {};
     if (fd < 0) return system_error(fmt::format("finding process {}", pid), errno);
     // It may have ended, and another process got its number, between the lock and here.
-    Result<std::optional<control_plane::Daemon>> still = control_plane::find_daemon(home);
+    Result<std::optional<control_plane::Daemon>> still = control_plane::find_daemon(home, whose);
     if (still && *still && (**still).pid == pid &&
         ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) < 0 && errno != ESRCH) {
         const int error = errno;
@@ -50,6 +53,13 @@ Result<void> stop_process(pid_t pid, const std::filesystem::path& home, int sign
     }
     ::close(fd);
     return {};
+}
+
+/// Whether a process held it.
+Result<bool> stop_holder(const std::filesystem::path& home, StateLock whose, int signal) {
+    TRY(const std::optional<control_plane::Daemon> holder, control_plane::find_daemon(home, whose));
+    if (holder) TRY_VOID(stop_process(home, whose, holder->pid, signal));
+    return holder.has_value();
 }
 
 /// SIGTERM is what a service gets that is restarted, so it leaves the pods where they are.
@@ -71,12 +81,15 @@ Result<std::size_t> end_pods(const std::filesystem::path& home) {
 Result<std::string> stop(const DownOptions& options) {
     const std::filesystem::path home =
         control_plane::state_path(options.state_dir, control_plane::current_caller());
-    TRY(const std::optional<control_plane::Daemon> daemon, control_plane::find_daemon(home));
-    if (daemon) TRY_VOID(stop_process(daemon->pid, home, signal_for(options)));
-    std::string said = daemon
+    const int signal = signal_for(options);
+    // The supervisor first: it tells its daemon, and starts no other.
+    TRY(const bool supervised, stop_holder(home, StateLock::kSupervisor, signal));
+    TRY(const bool served, stop_holder(home, StateLock::kDaemon, signal));
+    const bool was_up = supervised || served;
+    std::string said = was_up
                            ? fmt::format("muster is down; its state is kept in {}", home.string())
                            : fmt::format("muster is not up in {}", home.string());
-    if (options.keep_pods) return said + (daemon ? "; its pods keep running" : "");
+    if (options.keep_pods) return said + (was_up ? "; its pods keep running" : "");
     TRY(const std::size_t pods, end_pods(home));
     if (pods > 0) said += fmt::format("; {} pod{} ended", pods, pods == 1 ? "" : "s");
     return said;

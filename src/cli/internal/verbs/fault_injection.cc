@@ -19,7 +19,7 @@
 #include "cli/internal/run/views.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "control_plane/state_dir.h"
 #include "net/tcp.h"
 

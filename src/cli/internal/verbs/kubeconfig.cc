@@ -6,8 +6,8 @@
 #include "cli/internal/connect/kubeconfig_host.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/caller.h"
+#include "control_plane/daemon/state_home.h"
 #include "manifest/read_files.h"
 
 namespace muster::cli {

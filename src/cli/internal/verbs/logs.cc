@@ -13,7 +13,7 @@
 #include "cli/internal/objects/object_follow.h"
 #include "cli/internal/objects/object_words.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "jobs/kind.h"
 #include "kube/client/reflector.h"
 #include "kube/values/json_access.h"

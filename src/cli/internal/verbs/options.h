@@ -43,6 +43,7 @@ struct UpOptions {
     std::string state_dir;  ///< empty: ~/.muster
     control_plane::ListenAddress listen;
     bool detach = false;
+    bool supervise = false;
     bool merge_kubeconfig = false;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;

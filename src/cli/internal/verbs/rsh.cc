@@ -1,6 +1,6 @@
 #include "cli/internal/command_line/verb.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 #include "rsh/arguments.h"
 #include "rsh/run.h"
 

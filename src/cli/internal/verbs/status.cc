@@ -6,8 +6,8 @@
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
-#include "control_plane/caller.h"
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/caller.h"
+#include "control_plane/daemon/state_home.h"
 
 namespace muster::cli {
 
@@ -46,6 +46,14 @@ int status(const StatusOptions& options) {
         return 1;
     }
     if (!*daemon) {
+        // A lock that can't be read changes nothing that is said below.
+        const auto supervisor =
+            control_plane::find_daemon(home, control_plane::StateLock::kSupervisor);
+        if (supervisor && *supervisor) {
+            fmt::print("muster is not up in {}; its supervisor, process {}, starts it again\n",
+                       home.string(), (**supervisor).pid);
+            return 3;
+        }
         fmt::print("muster is not up in {}; 'muster up' starts it\n", home.string());
         return 3;
     }

@@ -18,14 +18,15 @@
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/audit_log.h"
-#include "control_plane/background.h"
-#include "control_plane/caller.h"
 #include "control_plane/cluster_domain.h"
+#include "control_plane/daemon/background.h"
+#include "control_plane/daemon/caller.h"
+#include "control_plane/daemon/space_reserve.h"
+#include "control_plane/daemon/state_home.h"
+#include "control_plane/daemon/supervisor.h"
 #include "control_plane/kubeconfig.h"
 #include "control_plane/listen_address.h"
 #include "control_plane/served_cluster.h"
-#include "control_plane/space_reserve.h"
-#include "control_plane/state_home.h"
 #include "manifest/read_files.h"
 #include "process/core_dumps.h"
 
@@ -49,6 +50,8 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
                              'muster kubeconfig --host HOST' prints it for others
   -d, --detach               go into the background once it is ready; the log is DIR/muster.log, and older
                              parts of it DIR/muster.log.1 to .3 (10 MiB each)
+      --supervise            start it again when it crashes, after 1 s, then 2, up to a minute; its pods go on
+                             meanwhile. For services: it stays in the foreground
       --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
       --sandbox MODE         as in 'muster run'
       --audit-log FILE       every request, who made it and its outcome: one JSON line each, an Event of
@@ -257,6 +260,12 @@ int up(const UpOptions& options) {
     const rlim_t core_bytes = process::forbid_core_dumps();
     const control_plane::Caller caller = control_plane::current_caller();
     Announcement announcement;
+    if (options.supervise) {
+        const auto ended =
+            control_plane::supervise(control_plane::state_path(options.state_dir, caller));
+        if (!ended) return announcement.failed(ended.error());
+        if (*ended) return **ended;
+    }
     auto ground = take_ground(options, caller);
     if (!ground) return announcement.failed(ground.error());
     if (options.detach)
@@ -316,6 +325,8 @@ class UpVerb final : public VerbOf<UpOptions> {
         declare_state_flag(flags, options_.state_dir);
         flags.value("--listen", listen_);
         flags.flag("--detach,-d", options_.detach);
+        flags.flag("--supervise", options_.supervise);
+        flags.exclude("--supervise", "--detach");
         flags.flag("--merge-kubeconfig", options_.merge_kubeconfig);
         flags.value("--sandbox", sandbox_);
         flags.value("--audit-log", options_.audit_log);

@@ -161,6 +161,10 @@ bool Cgroups::is_beside(const process::CgroupHierarchy& hierarchy) {
            hierarchy.own.ends_with(kDaemonGroup);
 }
 
+std::string Cgroups::daemon_group(const std::string& group) {
+    return fmt::format("{}{}", group, kDaemonGroup);
+}
+
 std::vector<std::string> Cgroups::possible_groups(const Place& place, const std::string& name) {
     std::vector<std::string> groups;
     for (const process::CgroupHierarchy& hierarchy : trees_of(place)) {

@@ -90,11 +90,13 @@ class Cgroups {
     };
     static Place place_of_this_process();
 
-    /// Whether a version 2 tree has this process in a group `muster-daemon`, as a service of systemd
-    /// with DelegateSubgroup=muster-daemon has. Then the group above it has no processes of its own
+    /// Whether a version 2 tree has this process in a group `muster-daemon`, as a supervised daemon
+    /// is (daemon_cgroup.h), and a service of systemd with DelegateSubgroup=muster-daemon. Then the group above it has no processes of its own
     /// and is divided instead, so that systemd can put the next daemon where this one was, while
     /// the groups of pods stay.
     static bool is_beside(const process::CgroupHierarchy& hierarchy);
+    /// That group, below `group`.
+    static std::string daemon_group(const std::string& group);
 
     /// The groups that create() may make, whether or not it does: the cleanup process learns them
     /// before there is anything to clean up.

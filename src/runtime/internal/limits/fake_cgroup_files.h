@@ -13,8 +13,8 @@
 namespace muster::runtime {
 
 /// A version 2 tree in memory, as strict as the kernel's: files of a controller exist only if the
-/// parent has enabled it, a group that enables one has no processes of its own, and only an empty
-/// group can be removed. One process acts, and others are put into groups.
+/// parent has enabled it, a group that enables one has no processes of its own, a controller that
+/// is enabled one level down can't be disabled, and only an empty group can be removed. One process acts, and others are put into groups.
 class FakeCgroupFiles final : public CgroupFiles {
   public:
     struct Group {
@@ -186,6 +186,9 @@ class FakeCgroupFiles final : public CgroupFiles {
             const std::size_t where = value.find(to_string(controller));
             if (where == value.npos || where == 0) continue;
             if (value[where - 1] == '-') {
+                for (const std::string& child : names_below(group))
+                    if (groups.at(group + "/" + child).enabled.contains(controller))
+                        return system_error(fmt::format("writing to {}", group), EBUSY);
                 after.erase(controller);
                 continue;
             }

@@ -1,4 +1,4 @@
-#include "control_plane/internal/numbered_files.h"
+#include "control_plane/daemon/numbered_files.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 
 #include <pwd.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "control_plane/space_reserve.h"
+#include "control_plane/daemon/space_reserve.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

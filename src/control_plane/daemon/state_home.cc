@@ -1,4 +1,4 @@
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/state_home.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,9 @@ namespace muster::control_plane {
 
 namespace {
 
-constexpr const char* kLockFile = "lock";
+const char* lock_file(StateLock whose) {
+    return whose == StateLock::kDaemon ? "lock" : "supervisor.lock";
+}
 
 /// An open file that is closed at the end of its scope.
 class File {
@@ -99,13 +101,13 @@ Result<void> make_private_directory(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<StateHome> StateHome::take(std::filesystem::path path) {
+Result<StateHome> StateHome::take(std::filesystem::path path, StateLock whose) {
     std::error_code failed;
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
     if (failed)
         return system_error("making the directory " + path.parent_path().string(), failed.value());
     TRY_VOID(make_private_directory(path));
-    const std::filesystem::path file = path / kLockFile;
+    const std::filesystem::path file = path / lock_file(whose);
     File lock(file, O_RDWR | O_CREAT);
     if (!lock) return system_error("opening " + file.string(), errno);
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) < 0) {
@@ -114,12 +116,12 @@ Result<StateHome> StateHome::take(std::filesystem::path path) {
         const Daemon other = parse_daemon(text);
         return Error(
             Code::kAlreadyExists,
-            fmt::format("muster is up already in {}{}; 'muster status' shows more, 'muster "
-                        "down' stops it",
+            fmt::format("muster is {} in {}{}; 'muster status' shows more, 'muster down' stops it",
+                        whose == StateLock::kDaemon ? "up already" : "supervised already",
                         path.string(),
                         other.pid > 0 ? fmt::format(" (process {})", other.pid) : ""));
     }
-    StateHome home(std::move(path), lock.release());
+    StateHome home(std::move(path), whose, lock.release());
     TRY_VOID(home.announce({.pid = ::getpid(), .address = {}}));
     return home;
 }
@@ -129,7 +131,7 @@ StateHome::~StateHome() {
 }
 
 Result<void> StateHome::announce(const Daemon& daemon) const {
-    const std::string path = (path_ / kLockFile).string();
+    const std::string path = (path_ / lock_file(whose_)).string();
     const std::string text =
         json::serialize(json::object{{"pid", daemon.pid}, {"address", daemon.address}}) + "\n";
     // In one write, so that a concurrent reader sees either text.
@@ -163,8 +165,8 @@ std::filesystem::path state_path(const std::string& option, const Caller& caller
     return std::filesystem::path(caller.home()) / ".muster";
 }
 
-Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path) {
-    const std::filesystem::path name = path / kLockFile;
+Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path, StateLock whose) {
+    const std::filesystem::path name = path / lock_file(whose);
     const File lock(name, O_RDONLY);
     if (!lock && (errno == ENOENT || errno == ENOTDIR)) return std::optional<Daemon>();
     if (!lock) return system_error("opening " + name.string(), errno);

@@ -1,4 +1,4 @@
-#include "control_plane/internal/daemon_log.h"
+#include "control_plane/daemon/daemon_log.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 #include "base/time/rfc3339.h"
 #include "base/unique_fd.h"
-#include "control_plane/internal/numbered_files.h"
+#include "control_plane/daemon/numbered_files.h"
 
 namespace muster::control_plane {
 

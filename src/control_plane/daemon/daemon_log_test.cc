@@ -1,4 +1,4 @@
-#include "control_plane/internal/daemon_log.h"
+#include "control_plane/daemon/daemon_log.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

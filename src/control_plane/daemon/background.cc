@@ -1,4 +1,4 @@
-#include "control_plane/background.h"
+#include "control_plane/daemon/background.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/unique_fd.h"
-#include "control_plane/internal/daemon_log.h"
+#include "control_plane/daemon/daemon_log.h"
 
 namespace muster::control_plane {
 

@@ -1,4 +1,4 @@
-#include "control_plane/state_home.h"
+#include "control_plane/daemon/state_home.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,6 +55,25 @@ TEST_F(StateHomeTest, IsPrivateAndHeldByOne) {
     }
     EXPECT_FALSE(find_daemon(path)->has_value());
     EXPECT_TRUE(StateHome::take(path).has_value());
+}
+
+TEST_F(StateHomeTest, ADaemonAndItsSupervisorHoldALockEach) {
+    const fs::path path = root_ / "home";
+    const auto supervisor = StateHome::take(path, StateLock::kSupervisor);
+    ASSERT_TRUE(supervisor.has_value()) << supervisor.error().message();
+    EXPECT_FALSE(find_daemon(path)->has_value());
+    EXPECT_EQ((**find_daemon(path, StateLock::kSupervisor)).pid, ::getpid());
+    {
+        const auto daemon = StateHome::take(path);
+        ASSERT_TRUE(daemon.has_value()) << daemon.error().message();
+        ASSERT_TRUE(daemon->announce({.pid = 42, .address = "https://x"}));
+        EXPECT_EQ((**find_daemon(path)).pid, 42);
+        EXPECT_EQ((**find_daemon(path, StateLock::kSupervisor)).pid, ::getpid());
+    }
+    EXPECT_FALSE(find_daemon(path)->has_value());
+    const auto second = StateHome::take(path, StateLock::kSupervisor);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_THAT(second.error().message(), HasSubstr("supervised already"));
 }
 
 TEST_F(StateHomeTest, ADirectoryThatOthersMayChangeIsRefused) {

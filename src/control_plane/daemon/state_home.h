@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "control_plane/caller.h"
+#include "control_plane/daemon/caller.h"
 
 namespace muster::control_plane {
 
@@ -21,16 +21,21 @@ struct Daemon {
     std::string address;  ///< "127.0.0.1:6443"; empty while it starts
 };
 
+/// Whose: a directory is one daemon's, and one supervisor's that starts its daemons.
+enum class StateLock { kDaemon, kSupervisor };
+
 /// The directory of one `muster up`, held by a lock while this exists. The kernel releases it when
 /// the process ends in whatever way.
 class StateHome {
   public:
     /// Makes the directory (0700) if it is missing. kAlreadyExists if another process holds it;
     /// kForbidden if others may write to it.
-    static Result<StateHome> take(std::filesystem::path path);
+    static Result<StateHome> take(std::filesystem::path path, StateLock whose = StateLock::kDaemon);
     ~StateHome();
     StateHome(StateHome&& other) noexcept
-        : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+        : path_(std::move(other.path_)),
+          whose_(other.whose_),
+          lock_(std::exchange(other.lock_, -1)) {}
     StateHome& operator=(StateHome&&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
@@ -46,17 +51,20 @@ class StateHome {
     Result<void> write(const std::string& name, std::string_view text) const;
 
   private:
-    StateHome(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+    StateHome(std::filesystem::path path, StateLock whose, int lock)
+        : path_(std::move(path)), whose_(whose), lock_(lock) {}
 
     std::filesystem::path path_;
+    StateLock whose_;
     int lock_ = -1;
 };
 
 /// The directory of --state (empty: ~/.muster), as an absolute path.
 std::filesystem::path state_path(const std::string& option, const Caller& caller);
 
-/// The process that holds a state directory; nullopt if there is none.
-Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path);
+/// The process that holds that lock of a state directory; nullopt if there is none.
+Result<std::optional<Daemon>> find_daemon(const std::filesystem::path& path,
+                                          StateLock whose = StateLock::kDaemon);
 
 /// Replaces a file that only this user may read, in one step. Makes its directory (0700) if it is
 /// missing.
