@@ -21,8 +21,8 @@ class Supervised(Up):
         super().__init__(directory)
         self.process = None
 
-    def start(self, *args):
-        self.process = subprocess.Popen([BINARY, "up", "--supervise", "--state", self.state, "--listen", "127.0.0.1:0", *args],
+    def start(self, *args, within=()):
+        self.process = subprocess.Popen([*within, BINARY, "up", "--supervise", "--state", self.state, "--listen", "127.0.0.1:0", *args],
                                         env=self.environment, cwd=self.cwd, text=True, bufsize=1, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return self.line("muster is up at ")
@@ -54,8 +54,9 @@ def up(tmp_path):
         made.ended()
 
 
-def test_after_a_crash_the_next_daemon_takes_over_what_runs(up):
-    up.start()
+@pytest.mark.parametrize("within", [(), ("env", "--ignore-signal=CHLD")], ids=["", "by who ignores its children"])
+def test_after_a_crash_the_next_daemon_takes_over_what_runs(up, within):
+    up.start(within=within)
     create(up, pod("counts", COUNT.format(go=up.directory / "go")))
     wait(up, "counts", "condition=Ready")
     before, first = get(up, "counts"), up.pid()

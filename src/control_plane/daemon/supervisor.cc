@@ -32,6 +32,8 @@ constexpr int kSignalled = 128;
 class BlockedSignals {
   public:
     BlockedSignals() {
+        // Whoever started this process may have ignored it: then no end of a child is told.
+        std::signal(SIGCHLD, SIG_DFL);
         sigemptyset(&signals_);
         for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&signals_, signal);
         ::sigprocmask(SIG_BLOCK, &signals_, &before_);
@@ -65,23 +67,28 @@ std::string describe(const DaemonEnd& end) {
 
 class Supervisor {
   public:
-    Result<std::optional<int>> run() {
+    /// As supervise() does.
+    std::optional<int> run() {
         for (;;) {
             const Instant begun = clock_.now();
             const pid_t daemon = ::fork();
-            if (daemon == 0) return std::optional<int>();
-            if (daemon < 0) return system_error("starting the daemon", errno);
-            DaemonEnd end = wait_for(daemon);
+            if (daemon == 0) return std::nullopt;
+            DaemonEnd end{.exit_status = 1};
+            if (daemon > 0)
+                end = wait_for(daemon);
+            else
+                log::error("the daemon can't be started",
+                           {{"error", system_error("fork", errno).message()}});
             end.ran = clock_.now() - begun;
             const auto next = state_.ended(end, stopping_);
             if (const auto* last = std::get_if<SupervisorState::End>(&next))
-                return std::optional(last->exit_status);
+                return last->exit_status;
             const Duration pause = std::get<SupervisorState::Restart>(next).after;
             log::error(
                 fmt::format("the daemon {}; the next one starts in {} s and takes over its "
                             "pods",
                             describe(end), pause / 1s));
-            if (!waits_through(pause)) return std::optional(0);
+            if (!waits_through(pause)) return 0;
         }
     }
 
@@ -136,8 +143,8 @@ Result<std::optional<int>> supervise(const std::filesystem::path& home) {
     auto group = runtime::DaemonCgroup::enter();
     if (!group)
         log::info("pods get no cgroups beside the daemon's", {{"error", group.error().message()}});
-    auto status = Supervisor().run();
-    if (status && *status && group) group->leave();
+    const std::optional<int> status = Supervisor().run();
+    if (status && group) group->leave();
     return status;
 }
 
