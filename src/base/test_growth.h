@@ -12,24 +12,18 @@ namespace muster {
 /// What is linear grows by when its input grows by ten, with what sorting and memory add.
 inline constexpr double kLinearGrowth = 12;
 
-/// The shortest of some tries with an input, and with one of ten times the size.
-struct Growth {
-    double small = std::numeric_limits<double>::max();
-    double large = std::numeric_limits<double>::max();
-
-    template <class Work>
-    void measure(std::size_t size, Work& work) {
-        small = std::min(small, time_of(size, work));
-        large = std::min(large, time_of(10 * size, work));
-    }
-    template <class Work>
-    static double time_of(std::size_t size, Work& work) {
+/// Ten runs with an input and one with an input of ten times the size, next to each other: whatever
+/// else the machine does hits both alike.
+template <class Work>
+double growth_once(std::size_t size, Work& work) {
+    const auto time_of = [&](int runs, std::size_t each) {
         const std::clock_t begin = std::clock();
-        work(size);
+        for (int run = 0; run < runs; ++run) work(each);
         return static_cast<double>(std::max<std::clock_t>(std::clock() - begin, 1));
-    }
-    double factor() const { return large / small; }
-};
+    };
+    const double ten_small = time_of(10, size);
+    return 10 * time_of(1, 10 * size) / ten_small;
+}
 
 /// Texts in memory: linear beyond doubt.
 inline void fill_memory(std::size_t size) {
@@ -42,19 +36,23 @@ inline void fill_memory(std::size_t size) {
 /// process computes: about 10 where it is linear, 100 where it is quadratic. `work` takes a size;
 /// with the smaller one it should compute for some milliseconds at least.
 ///
-/// Whatever else the machine does only adds to that time, so the shortest of some tries is what the
-/// work costs; while the growth looks more than linear, there are more tries. Programs that use the
-/// same caches add to all tries with large inputs: how much, filling memory shows, in the same tries.
+/// What no longer fits into the processor's caches costs more, and the more so while other programs
+/// use them: how much, filling memory shows, in the same tries; it counts for at most half as much
+/// again. What looks more than linear is tried again, and the least counts: a bad moment of the
+/// machine passes, a product of two sizes does not.
 template <class Work>
 double growth_by_ten(std::size_t size, Work work) {
     constexpr std::size_t kTexts = 20'000;
-    Growth growth;
-    Growth control;
-    const auto result = [&] { return growth.factor() / std::max(1.0, control.factor() / 10); };
-    for (int attempt = 0; attempt < 3 || (attempt < 12 && result() > kLinearGrowth); ++attempt) {
-        growth.measure(size, work);
-        control.measure(kTexts, fill_memory);
-    }
+    constexpr double kMostByCaches = 1.5;
+    constexpr int kTries = 8;
+    double growth = std::numeric_limits<double>::max();
+    double control = growth;
+    const auto result = [&] { return growth / std::clamp(control / 10, 1.0, kMostByCaches); };
+    int tries = 0;
+    do {
+        growth = std::min(growth, growth_once(size, work));
+        control = std::min(control, growth_once(kTexts, fill_memory));
+    } while (result() > kLinearGrowth && ++tries < kTries);
     return result();
 }
 
