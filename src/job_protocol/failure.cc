@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
-#include <cstring>
+#include "base/signal_name.h"
 
 namespace muster::job_protocol {
 
@@ -11,9 +10,7 @@ namespace {
 
 std::string how_it_ended(const FailureReport& seen) {
     if (seen.exit_code) return fmt::format("exited with code {}", *seen.exit_code);
-    const char* name = sigabbrev_np(seen.signal);
-    return fmt::format("was killed by {}", name == nullptr ? fmt::format("signal {}", seen.signal)
-                                                           : fmt::format("SIG{}", name));
+    return fmt::format("was killed by {}", signal_name(seen.signal));
 }
 
 /// For a verdict of one line; the whole error is told on the node that it happened on.
@@ -40,8 +37,7 @@ std::string_view to_string(Charge charge) {
 
 std::string describe(const FailureReport& evidence) {
     const std::string where = fmt::format("node {} ({})", evidence.slot, evidence.node);
-    const std::string who =
-        evidence.rank ? fmt::format("worker {} on {}", *evidence.rank, where) : where;
+    std::string who = evidence.rank ? fmt::format("worker {} on {}", *evidence.rank, where) : where;
     const auto with_error = [&](std::string text) {
         return evidence.error.empty() ? text : text + ": " + first_line(evidence.error);
     };

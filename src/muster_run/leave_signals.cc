@@ -1,12 +1,10 @@
 #include "muster_run/leave_signals.h"
 
-#include <fmt/format.h>
-
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
-#include <cstring>
 
 #include "base/log.h"
+#include "base/signal_name.h"
 
 namespace muster::run {
 
@@ -27,9 +25,7 @@ Task<void> LeaveSignals::watch(std::vector<int> signals, SignalAnswers answers) 
         if (!is_ignored(signal)) signals_.add(signal);
     for (;;) {
         const int signal = co_await signals_.async_wait(asio::use_awaitable);
-        const char* const known = sigabbrev_np(signal);
-        const std::string name =
-            known != nullptr ? fmt::format("SIG{}", known) : fmt::format("signal {}", signal);
+        const std::string name = signal_name(signal);
         const int times = ++seen_[signal];
         if (!first_) {
             first_ = signal;

@@ -5,10 +5,11 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <tuple>
 #include <vector>
+
+#include "base/signal_name.h"
 
 namespace muster::workers {
 
@@ -52,11 +53,6 @@ bool may_follow(const WorkerEnd& end) {
 
 auto order(const WorkerEnd& end) {
     return std::tuple(may_follow(end), end.when, suspicion(end), end.rank);
-}
-
-std::string signal_name(int signal) {
-    const char* const name = ::sigabbrev_np(signal);
-    return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 std::string indented(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/signal_name.h"
 #include "base/time/real_clock.h"
 #include "control_plane/daemon/state_home.h"
 #include "runtime/daemon_cgroup.h"
@@ -62,7 +63,7 @@ class BlockedSignals {
 
 std::string describe(const DaemonEnd& end) {
     if (end.signal == 0) return fmt::format("ended with exit status {}", end.exit_status);
-    return fmt::format("was killed by SIG{}", ::sigabbrev_np(end.signal) ?: "?");
+    return fmt::format("was killed by {}", signal_name(end.signal));
 }
 
 class Supervisor {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
-#include <cstring>
 
+#include "base/signal_name.h"
 #include "jobs/kind.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/core_objects.h"
@@ -197,11 +197,6 @@ std::string join_reason(std::string_view reason, std::string_view message) {
     while (message.ends_with('\n') || message.ends_with(' ')) message.remove_suffix(1);
     if (reason.empty() || message.empty()) return std::string(reason.empty() ? message : reason);
     return fmt::format("{}: {}", reason, message);
-}
-
-std::string signal_name(int signal) {
-    const char* name = ::sigabbrev_np(signal);
-    return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
 std::string describe(const TerminationView& termination) {

@@ -124,7 +124,5 @@ std::optional<EventView> event_view(const json::value& object);
 std::string join_reason(std::string_view reason, std::string_view message);
 /// "exited with code 3", "was killed by SIGKILL", with the reason if it adds anything.
 std::string describe(const TerminationView& termination);
-/// "SIGKILL", "SIGSEGV"; "signal 42" for the unnamed.
-std::string signal_name(int signal);
 
 }  // namespace muster::cli

@@ -11,12 +11,12 @@
 #include <filesystem>
 
 #include "base/async/first_of.h"
+#include "base/signal_name.h"
 #include "base/time/real_clock.h"
 #include "base/time/time_limit.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/fault_injection/fault_socket.h"
 #include "cli/internal/fault_injection/line_stream.h"
-#include "cli/internal/run/views.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/daemon/caller.h"
