@@ -2,36 +2,12 @@
 
 #include <algorithm>
 
-#include "base/fields.h"
 #include "base/log.h"
 #include "runtime/internal/limits/cgroup_files.h"
 #include "runtime/internal/limits/cgroups.h"
+#include "runtime/internal/limits/subtree_control.h"
 
 namespace muster::runtime {
-
-namespace {
-
-constexpr std::string_view kProcesses = "cgroup.procs";
-constexpr std::string_view kSubtree = "cgroup.subtree_control";
-
-/// "-memory -cpu": what is enabled now and was not before.
-std::string switches_off(std::string_view now, std::string_view before) {
-    std::string text;
-    while (!now.empty()) {
-        const std::string_view controller = take_field(now, ' ');
-        const bool is_name = controller.find_first_not_of('\n') != controller.npos;
-        if (is_name && before.find(controller) == before.npos)
-            text += fmt::format("{}-{}", text.empty() ? "" : " ", controller);
-    }
-    return text;
-}
-
-std::string without_newline(std::string text) {
-    std::erase(text, '\n');
-    return text;
-}
-
-}  // namespace
 
 Result<DaemonCgroup> DaemonCgroup::enter() {
     const Cgroups::Place place = Cgroups::place_of_this_process();
@@ -47,8 +23,8 @@ Result<DaemonCgroup> DaemonCgroup::enter(CgroupFiles& files,
     if (tree == hierarchies.end() || tree->own == tree->root || Cgroups::is_beside(*tree))
         return made;
     const std::string group = Cgroups::daemon_group(tree->own);
-    TRY(made.before_, files.read(tree->own, kSubtree));
-    made.before_ = without_newline(std::move(made.before_));
+    TRY(const std::string enabled, files.read(tree->own, kSubtree));
+    made.before_ = listed(enabled);
     auto done = files.make(group);
     if (!done && done.error().code() != Code::kAlreadyExists) return done.error();
     done = files.write(group, kProcesses, "0");
@@ -64,17 +40,18 @@ Result<DaemonCgroup> DaemonCgroup::enter(CgroupFiles& files,
 
 void DaemonCgroup::leave() {
     if (outer_.empty()) return;
-    const std::string group = Cgroups::daemon_group(outer_);
-    Result<void> done;
-    if (auto now = files_->read(outer_, kSubtree)) {
-        const std::string off = switches_off(without_newline(*std::move(now)), before_);
-        if (!off.empty()) done = files_->write(outer_, kSubtree, off);
-    }
-    if (done) done = files_->write(outer_, kProcesses, "0");
-    if (done) done = files_->remove(group);
     // As with pods that go on.
-    if (!done) log::info("a cgroup stays behind", {{"error", done.error().message()}});
+    if (auto done = go_back(); !done)
+        log::info("a cgroup stays behind", {{"error", done.error().message()}});
     outer_.clear();
+}
+
+Result<void> DaemonCgroup::go_back() {
+    TRY(const std::string enabled, files_->read(outer_, kSubtree));
+    const std::set<process::Controller> more = without(listed(enabled), before_);
+    if (!more.empty()) TRY_VOID(files_->write(outer_, kSubtree, switches(more, '-')));
+    TRY_VOID(files_->write(outer_, kProcesses, "0"));
+    return files_->remove(Cgroups::daemon_group(outer_));
 }
 
 }  // namespace muster::runtime

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ class DaemonCgroup {
     void leave();
 
   private:
+    Result<void> go_back();
+
     CgroupFiles* files_ = nullptr;
-    std::string outer_;   ///< the group from which it came; empty if it was not moved
-    std::string before_;  ///< the controllers that `outer_` gave to groups below it
+    std::string outer_;  ///< the group from which it came; empty if it was not moved
+    std::set<process::Controller> before_;  ///< what `outer_` gave to groups below it
 };
 
 }  // namespace muster::runtime

@@ -14,7 +14,7 @@ import pytest
 from conftest import BINARY, IN_PODS, ROOT
 from test_network import children_of
 from test_outlive import pod
-from test_up import KUBECTL
+from test_up import KUBECTL, needs_kubectl
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze here")
@@ -96,7 +96,7 @@ def own_cgroup():
 
 
 @pytest.mark.skipif(not pathlib.Path("/lib/systemd/systemd").exists(), reason="there is no systemd here")
-@pytest.mark.skipif(KUBECTL is None, reason="there is no kubectl here")
+@needs_kubectl
 def test_under_systemd_pods_run_on_through_a_crash_and_end_with_the_service(tmp_path, own_cgroup):
     unit = tmp_path / "muster.service"
     unit.write_text((ROOT / "deploy" / "muster.service").read_text()

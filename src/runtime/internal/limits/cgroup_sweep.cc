@@ -11,6 +11,7 @@
 
 #include "base/fields.h"
 #include "base/parse_number.h"
+#include "runtime/internal/limits/subtree_control.h"
 
 namespace muster::runtime {
 
@@ -18,7 +19,7 @@ namespace {
 
 std::vector<pid_t> processes_of(CgroupFiles& files, const std::string& group) {
     std::vector<pid_t> pids;
-    auto listed = files.read(group, "cgroup.procs");
+    auto listed = files.read(group, kProcesses);
     for (std::string_view text = listed ? *listed : std::string_view(); !text.empty();) {
         const std::string_view line = take_field(text, '\n');
         const pid_t pid = leading_number<pid_t>(line).value_or(0);
@@ -63,7 +64,7 @@ Result<void> sweep_cgroup(CgroupFiles& files, const std::string& group) {
 }
 
 Result<bool> has_processes(CgroupFiles& files, const std::string& group) {
-    TRY(const std::string processes, files.read(group, "cgroup.procs"));
+    TRY(const std::string processes, files.read(group, kProcesses));
     if (!processes.empty()) return true;
     TRY(const std::vector<std::string> children, files.children(group));
     for (const std::string& child : children) {

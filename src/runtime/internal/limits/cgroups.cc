@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "base/text_files.h"
+#include "runtime/internal/limits/subtree_control.h"
 
 namespace muster::runtime {
 
@@ -17,8 +18,6 @@ constexpr std::string_view kNodeGroup = "muster-";
 constexpr std::string_view kOutlivingGroup = "muster-up-";
 constexpr const char* kAside = "-self";
 constexpr std::string_view kDaemonGroup = "/muster-daemon";
-constexpr std::string_view kSubtree = "cgroup.subtree_control";
-constexpr std::string_view kProcesses = "cgroup.procs";
 
 std::string text_of(const char* path) {
     auto text = read_text(path);
@@ -27,30 +26,6 @@ std::string text_of(const char* path) {
 
 std::int64_t number_of(const char* path, std::int64_t otherwise) {
     return leading_number<std::int64_t>(text_of(path)).value_or(otherwise);
-}
-
-/// "+memory +cpu".
-std::string switches(const std::set<Controller>& controllers, char sign) {
-    std::string text;
-    for (const Controller controller : controllers)
-        text += fmt::format("{}{}{}", text.empty() ? "" : " ", sign, to_string(controller));
-    return text;
-}
-
-std::set<Controller> listed(std::string_view text) {
-    std::set<Controller> controllers;
-    while (!text.empty()) {
-        const std::size_t end = text.find_first_of(" \n");
-        for (const Controller controller : kControllers)
-            if (text.substr(0, end) == to_string(controller)) controllers.insert(controller);
-        text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    }
-    return controllers;
-}
-
-std::set<Controller> without(std::set<Controller> all, const std::set<Controller>& some) {
-    for (const Controller controller : some) all.erase(controller);
-    return all;
 }
 
 std::string below(const std::string& group, std::string_view name) {
