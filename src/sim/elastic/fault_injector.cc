@@ -201,8 +201,7 @@ bool FaultInjector::cut_half() {
 
 bool FaultInjector::partition() {
     Node& node = any_node();
-    const bool up = rng_.chance(0.6);
-    const bool down = !up || rng_.chance(0.5);
+    const auto [up, down] = draw_blocked_ways(rng_);
     world_.invariants.say(fmt::format("{}: nothing gets {}", node.name,
                                       up && down ? "through"
                                       : up       ? "out"
@@ -221,8 +220,7 @@ bool FaultInjector::slow_link() {
 
 bool FaultInjector::heal_link() {
     Node& node = any_node();
-    node.link.set_partition(false, false);
-    node.link.set_delay({}, {});
+    node.link.heal();
     return true;
 }
 
@@ -234,10 +232,7 @@ void FaultInjector::heal_all() {
     world_.invariants.say("all that broke is mended");
     world_.heal_records();
     world_.kill_older_masters();
-    for (Node& node : world_.nodes) {
-        node.link.set_partition(false, false);
-        node.link.set_delay({}, {});
-    }
+    for (Node& node : world_.nodes) node.link.heal();
     all_come_back();
     if (!world_.has_master() && !world_.invariants.end()) world_.start_master();
 }

@@ -9,12 +9,23 @@
 
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
+#include "base/rng.h"
 #include "base/time/clock.h"
 #include "net/byte_stream.h"
 #include "net/memory_stream.h"
 #include "sim/ledger/fault_windows.h"
 
 namespace muster::sim::elastic {
+
+/// The ways on which nothing gets through: one of them or both.
+struct BlockedWays {
+    bool up = false;    ///< from the node
+    bool down = false;  ///< to it
+};
+inline BlockedWays draw_blocked_ways(Rng& rng) {
+    const bool up = rng.chance(0.6);
+    return {.up = up, .down = !up || rng.chance(0.5)};
+}
 
 /// What lies between a node and everybody else: connections over it are late, stand still in one
 /// direction or both, or break in any of the ways in which they do. What stands still is not lost,
@@ -44,6 +55,11 @@ class SimulatedLink {
         up_delay_ = up;
         down_delay_ = down;
         fault_windows_.slow_link(up > Duration::zero() || down > Duration::zero(), clock_.now());
+    }
+    /// Partitions and delays are over.
+    void heal() {
+        set_partition(false, false);
+        set_delay({}, {});
     }
     /// The machine that the node is on is cut off, besides what is wrong with the node itself. Who
     /// says so keeps a record of it.

@@ -60,8 +60,7 @@ Task<void> TrainingFaultInjector::cut_half() {
 Task<void> TrainingFaultInjector::partition() {
     ElasticPod* const pod = any();
     if (pod == nullptr) co_return;
-    const bool up = rng_.chance(0.6);
-    const bool down = !up || rng_.chance(0.5);
+    const auto [up, down] = elastic::draw_blocked_ways(rng_);
     note_(fmt::format("nothing gets {} {}",
                       up && down ? "to or from"
                       : up       ? "out of"
@@ -98,10 +97,7 @@ Task<void> TrainingFaultInjector::lose_records() {
 void TrainingFaultInjector::heal_all() {
     for (const auto& [uid, job] : pods_.jobs()) {
         job->set_record_faults({});
-        for (const auto& pod : job->pods()) {
-            pod->node.link.set_partition(false, false);
-            pod->node.link.set_delay({}, {});
-        }
+        for (const auto& pod : job->pods()) pod->node.link.heal();
     }
 }
 
