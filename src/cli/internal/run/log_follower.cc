@@ -24,10 +24,7 @@ struct CloseFile {
 /// How many instances of the container have started so far.
 int instances(const ContainerView& container) {
     const bool ever = container.running || container.terminated || container.last_terminated;
-    if (!ever) return 0;
-    // While it waits between two instances, the next one counts as a restart and has not started.
-    const bool waits = !container.waiting_reason.empty() && container.last_terminated;
-    return waits ? std::max(1, container.restarts) : container.restarts + 1;
+    return ever ? container.restarts + 1 : 0;
 }
 
 }  // namespace
@@ -86,7 +83,6 @@ void LogFollower::keep_line(std::deque<std::string>& last, std::string_view line
 void LogFollower::start(const Key& key) {
     Followed& followed = followed_.at(key);
     followed.open = true;
-    followed.followed = followed.started;
     tasks_.spawn("log of " + followed.shown_name, follow(key),
                  [this, &followed](const std::string& what) {
                      tell_failure(followed, Error(Code::kInternal, what));
@@ -106,12 +102,13 @@ std::FILE* LogFollower::open_file(const Followed& followed) {
     return file;
 }
 
-/// Reads the log to its end from `offset`, which moves along.
+/// Reads the log of the instance that is followed to its end from `offset`, which moves along.
 Task<Result<void>> LogFollower::read_from(const Followed& followed, std::size_t& offset,
                                           const Take& take) {
     kube::LogOptions options;
     options.container = followed.container;
-    options.follow = true;
+    options.previous = followed.followed < followed.started;
+    options.follow = !options.previous;
     CO_TRY(const auto stream, co_await client_.logs(followed.namespace_, followed.pod, options));
     std::size_t skipped = 0;
     for (;;) {
@@ -138,9 +135,28 @@ void LogFollower::tell_failure(Followed& followed, const Error& error) {
                      kube::is_away(error) ? " now, it is tried again" : "", error.message())});
 }
 
+/// The next instance to read is the newest one or the one before it: a server has no logs of others.
+void LogFollower::choose_instance(Followed& followed) {
+    const int missed = followed.started - 2 - followed.followed;
+    if (missed > 0)
+        console_.tell({Tone::kBad, fmt::format("{} started {} more times than could be followed; "
+                                               "what it wrote then isn't shown",
+                                               followed.shown_name, missed)});
+    followed.followed = std::max(followed.followed + 1, followed.started - 1);
+}
+
 Task<void> LogFollower::follow(Key key) {
     // Nodes of the map don't move, and none is ever removed.
     Followed& followed = followed_.at(key);
+    while (followed.followed < followed.started) {
+        choose_instance(followed);
+        co_await follow_instance(followed);
+    }
+    followed.open = false;
+    changed_.notify_all();
+}
+
+Task<void> LogFollower::follow_instance(Followed& followed) {
     std::unique_ptr<std::FILE, CloseFile> file(open_file(followed));
     std::string prefix = console_.log_prefix(followed.shown_name);
     std::string block;
@@ -160,7 +176,6 @@ Task<void> LogFollower::follow(Key key) {
         splitter.add(piece);
         if (!block.empty()) console_.write_block(std::exchange(block, {}));
     };
-    const int instance = followed.followed;
     std::size_t offset = 0;
     Duration pause = kFirstPause;
     for (;;) {
@@ -172,14 +187,10 @@ Task<void> LogFollower::follow(Key key) {
         if (offset > before) pause = kFirstPause;
         co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
-        // The log of the next instance has no more of this one.
-        if (followed.started > instance) break;
+        if (followed.followed < followed.started - 1) break;
     }
     splitter.finish();
     if (!block.empty()) console_.write_block(block);
-    followed.open = false;
-    if (followed.followed < followed.started) start(key);
-    changed_.notify_all();
 }
 
 }  // namespace muster::cli

@@ -22,7 +22,7 @@ namespace muster::cli {
 
 /// Follows the log of every container that starts: prints its lines with the pod's name, keeps the
 /// last ones, and writes everything to a file if requested. Each instance of a restarted container
-/// is followed after the previous one has ended. If the connection to the server breaks, it
+/// is followed after the previous one has ended, also one that ended before it was seen. If the connection to the server breaks, it
 /// continues after what was shown; a log that can't be read is reported once. Thread: the loop of
 /// the task group.
 class LogFollower {
@@ -58,15 +58,17 @@ class LogFollower {
         std::string shown_name;
         std::string file_name;
         int started = 0;   ///< instances reported by the pod
-        int followed = 0;  ///< how many of those we followed
+        int followed = 0;  ///< the instance being read, or the last one that was; from 1
         bool open = false;
         bool told = false;                            ///< that it can't be read
         std::map<int, std::deque<std::string>> last;  ///< lines, by instance
     };
 
     void start(const Key& key);
+    void choose_instance(Followed& followed);
     static void keep_line(std::deque<std::string>& last, std::string_view line, bool overwrites);
     Task<void> follow(Key key);
+    Task<void> follow_instance(Followed& followed);
     using Take = std::function<void(std::string_view piece)>;
     Task<Result<void>> read_from(const Followed& followed, std::size_t& offset, const Take& take);
     void tell_failure(Followed& followed, const Error& error);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kPath = "/api/v1/namespaces/ml/pods/p/log";
 const kube::Query kQuery = {{"container", "c"}, {"follow", "true"}};
+const kube::Query kPrevious = {{"container", "c"}, {"previous", "true"}};
 
 PodView pod_with(int restarts, bool running = true) {
     PodView pod;
@@ -43,6 +44,13 @@ class LogFollowerTest : public testing::Test, protected SimulatedLoop {
         const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
         text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, size)));
         return text;
+    }
+
+    /// One request whose answer is all of `log`.
+    void answer(const kube::Query& query, std::string log) {
+        const auto stream = server.expect_text(kPath, query);
+        stream->send(std::move(log));
+        stream->end();
     }
 
     int descriptor = ::memfd_create("console", MFD_CLOEXEC);
@@ -91,33 +99,77 @@ TEST_F(LogFollowerTest, ThePodThatIsGoneHasBeenToldAlready) {
     EXPECT_EQ(shown(), "");
 }
 
-TEST_F(LogFollowerTest, TheNextInstanceIsReadFromItsBeginning) {
+TEST_F(LogFollowerTest, WhenItRestartsDuringABreakTheRestOfItsLogAndAllOfTheNextAreRead) {
     const auto first = server.expect_text(kPath, kQuery);
     first->send("one\n");
     first->fail(Error(Code::kUnavailable, "the connection broke"));
-    const auto second = server.expect_text(kPath, kQuery);
-    second->send("again\n");
-    second->end();
+    answer(kPrevious, "one\ntwo\n");
+    answer(kQuery, "again\n");
     logs.observe(pod_with(0));
     settle();
     logs.observe(pod_with(1));
     run_until([this] { return !logs.busy() && server.finished(); });
     EXPECT_THAT(shown(), testing::StartsWith("p | one\n"));
-    EXPECT_THAT(shown(), testing::EndsWith("\np | again\n"));
+    EXPECT_THAT(shown(), testing::EndsWith("\np | two\np | again\n"));
+}
+
+TEST_F(LogFollowerTest, WhenItRestartsTwiceDuringABreakTheLastTwoAreRead) {
+    const auto first = server.expect_text(kPath, kQuery);
+    first->send("one\n");
+    first->fail(Error(Code::kUnavailable, "the connection broke"));
+    answer(kPrevious, "two\n");
+    answer(kQuery, "three\n");
+    logs.observe(pod_with(0));
+    settle();
+    logs.observe(pod_with(2));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_THAT(shown(), testing::EndsWith("\np | two\np | three\n"));
+}
+
+PodView waiting_to_restart(int restarts) {
+    PodView pod = pod_with(restarts, false);
+    pod.containers[0].waiting_reason = "CrashLoopBackOff";
+    pod.containers[0].last_terminated = TerminationView{3, 0, "Error", ""};
+    return pod;
 }
 
 TEST_F(LogFollowerTest, TheInstanceThatIsYetToStartIsNotRead) {
-    const auto first = server.expect_text(kPath, kQuery);
-    first->send("one\n");
-    first->end();
+    answer(kQuery, "one\n");
     logs.observe(pod_with(0));
     run_until([this] { return !logs.busy(); });
-    PodView waits = pod_with(1, false);
-    waits.containers[0].waiting_reason = "CrashLoopBackOff";
-    waits.containers[0].last_terminated = TerminationView{3, 0, "Error", ""};
-    logs.observe(waits);
+    logs.observe(waiting_to_restart(0));
     EXPECT_FALSE(logs.busy());
     EXPECT_EQ(shown(), "p | one\n");
+}
+
+TEST_F(LogFollowerTest, AnInstanceThatNobodySawRunIsRead) {
+    answer(kQuery, "one\n");
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy(); });
+    answer(kQuery, "two\n");
+    logs.observe(waiting_to_restart(1));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_EQ(shown(), "p | one\np | two\n");
+}
+
+TEST_F(LogFollowerTest, AnInstanceThatEndedBeforeItWasSeenIsReadFirst) {
+    answer(kPrevious, "one\n");
+    answer(kQuery, "two\n");
+    logs.observe(pod_with(1));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_EQ(shown(), "p | one\np | two\n");
+    EXPECT_THAT(logs.last_lines("u", "c", 0), testing::ElementsAre("one"));
+    EXPECT_THAT(logs.last_lines("u", "c", 1), testing::ElementsAre("two"));
+}
+
+TEST_F(LogFollowerTest, WhatIsGoneIsTold) {
+    answer(kPrevious, "three\n");
+    answer(kQuery, "four\n");
+    logs.observe(pod_with(3));
+    run_until([this] { return !logs.busy() && server.finished(); });
+    EXPECT_EQ(shown(),
+              "muster: p started 2 more times than could be followed; what it wrote then isn't "
+              "shown\np | three\np | four\n");
 }
 
 TEST_F(LogFollowerTest, TheLastLinesAreOfOneInstanceAndAsATerminalShowsThem) {
