@@ -11,20 +11,24 @@ from conftest import PATIENCE, job
 
 NAMESPACE, NAME = "kubeflow", "muster-operator.kubeflow.org"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
-LEASE = ["--leader-elect", "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=1s"]
+
+
+def lease_flags(duration, deadline):
+    return ["--leader-elect", f"--leader-elect-lease-duration={duration}s", f"--leader-elect-renew-deadline={deadline}s",
+            "--leader-elect-retry-period=1s"]
 
 
 @pytest.fixture
 def flags(stage, server):
     # What a leader of the test before left that was killed.
     server.call("DELETE", f"{LEASES}/{NAME}")
-    return [f"--namespace={stage.namespace}", f"--leader-election-namespace={NAMESPACE}", *LEASE]
+    return [f"--namespace={stage.namespace}", f"--leader-election-namespace={NAMESPACE}"]
 
 
 @pytest.fixture
 def two(start, flags):
-    leader = start(*flags).works()
-    return leader, start(*flags)
+    leader = start(*flags, *lease_flags(4, 3)).works()
+    return leader, start(*flags, *lease_flags(4, 3))
 
 
 def holder(server):
@@ -122,9 +126,12 @@ def named(server, tmp_path, name):
 
 @pytest.fixture
 def slow_and_next(start, flags, server, tmp_path):
-    """A leader that takes a dozen seconds and more for a few hundred pods, so that a busy machine stops it in time, and who comes after it."""
-    slow = start(*flags, "--kube-api-qps=40", "--kube-api-burst=10", kubeconfig=named(server, tmp_path, "slow")).works()
-    other = start(*flags, kubeconfig=named(server, tmp_path, "next"))
+    """A leader that takes a dozen seconds and more for a few hundred pods, so that a busy machine stops it in time, and who comes after it.
+
+    A server that is kept from its work for some seconds must not depose either: the first has a lease as short as that allows, since
+    the test waits for its end, and the second one that outlasts the test."""
+    slow = start(*flags, *lease_flags(8, 6), "--kube-api-qps=40", "--kube-api-burst=10", kubeconfig=named(server, tmp_path, "slow")).works()
+    other = start(*flags, *lease_flags(120, 100), kubeconfig=named(server, tmp_path, "next"))
     ready(other)
     return slow, other
 
