@@ -92,6 +92,20 @@ class Rooms:
                 self.find(CIRCLES, (folder.name, " ".join(named)), f"src/{folder.name}/CMakeLists.txt:1",
                           f"rooms: {', '.join(named)} use each other or what uses them: {said}")
 
+    def compiled(self, folder):
+        """A library has the sources at its top, in its rooms and two levels deep in internal/; those of other programs are named."""
+        text = (folder / "CMakeLists.txt").read_text()
+        rooms = argument(text, "muster_library", "ROOMS")
+        for place in sorted({path.parent for path in folder.rglob("*.cc")} - {folder}):
+            inside = place.relative_to(folder).as_posix()
+            in_library = inside in rooms or re.fullmatch("internal(/[^/]+)?", inside)
+            if not in_library and f"{inside}/" not in text and not self.named_elsewhere(place):
+                self.found.append(f"{self.name(place)}:1: rooms: nothing compiles these sources; name the folder in ROOMS of "
+                                  f"{self.name(folder)}/CMakeLists.txt")
+
+    def named_elsewhere(self, place):
+        return any(f"{self.name(place)}/" in path.read_text() for path in self.root.glob("src/*/CMakeLists.txt"))
+
     def stale(self):
         for folder in LARGE_FOLDERS:
             self.not_needed(folder, f"{folder}:1")
@@ -109,6 +123,7 @@ class Rooms:
         for folder in sorted(path.parent for path in self.root.glob("src/*/CMakeLists.txt")):
             self.classes(folder)
             self.circles(folder)
+            self.compiled(folder)
         self.stale()
         return self.found
 

@@ -19,10 +19,15 @@ def no_permissions(monkeypatch):
 
 def findings(root, files, rooms="values client"):
     """Of a folder src/kube with these rooms and files."""
-    for path, text in {"CMakeLists.txt": f"muster_library(kube DEPENDS base ROOMS {rooms} EXCLUDE main)\n", **files}.items():
-        (root / "src/kube" / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / "src/kube" / path).write_text(text)
+    programs = "muster_fuzz(some fuzz/some_fuzz.cc)\n"
+    for path, text in {"CMakeLists.txt": f"muster_library(kube DEPENDS base ROOMS {rooms} EXCLUDE main)\n{programs}", **files}.items():
+        write(root / "src/kube" / path, text)
     return lint_rooms.findings(root)
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 def including(*paths):
@@ -90,3 +95,13 @@ def test_what_is_permitted_is_no_finding_until_nobody_needs_it(tmp_path, monkeyp
     for name in files:
         (tmp_path / "src/kube" / name).unlink()
     assert [line.split(": ")[-1] for line in findings(tmp_path, {})] == ["src/kube", "Pod", "('kube', 'client values')"]
+
+
+@pytest.mark.parametrize("folder", ["shim", "values/inner", "internal/parts/inner"])
+def test_sources_that_nothing_compiles(tmp_path, folder):
+    compiled = {"a.cc": "", "values/a.cc": "", "internal/a.cc": "", "internal/parts/a.cc": "", "fuzz/some_fuzz.cc": ""}
+    assert findings(tmp_path, {**compiled, f"{folder}/only.h": ""}) == []
+    assert findings(tmp_path, {f"{folder}/a.cc": ""}) == [
+        f"src/kube/{folder}:1: rooms: nothing compiles these sources; name the folder in ROOMS of src/kube/CMakeLists.txt"]
+    write(tmp_path / "src/other/CMakeLists.txt", f"muster_library(other)\ntarget_sources(x PRIVATE ../src/kube/{folder}/a.cc)\n")
+    assert findings(tmp_path, {}) == []
