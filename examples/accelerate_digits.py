@@ -19,9 +19,11 @@ EPOCHS = int(os.environ.get("EPOCHS", "20"))
 
 
 def main():
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     accelerator = Accelerator(cpu=True)
+    # After the Accelerator, which gives each process a thread for each core of the machine, whatever OMP_NUM_THREADS
+    # says. Threads that wait for each other on a busy machine take many times as long as one.
+    torch.set_num_threads(1)
     rank, world = accelerator.process_index, accelerator.num_processes
     print(f"rank {rank} of {world} is ready", flush=True)
 

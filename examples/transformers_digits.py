@@ -28,7 +28,6 @@ class Digits(Dataset):
 
 
 def main():
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     model = ViTForImageClassification(ViTConfig(
         image_size=8, patch_size=4, num_channels=1, hidden_size=48, num_hidden_layers=2, num_attention_heads=4,
@@ -37,7 +36,11 @@ def main():
         output_dir="/tmp/transformers-digits", use_cpu=True, ddp_backend="gloo", num_train_epochs=10,
         per_device_train_batch_size=48, learning_rate=4e-3, logging_steps=50, ddp_find_unused_parameters=False, save_strategy="no", report_to="none",
         disable_tqdm=True)
-    print(f"rank {arguments.process_index} of {arguments.world_size} is ready", flush=True)
+    # Accelerate gives each process a thread for each core of the machine as soon as the rank is asked for, whatever
+    # OMP_NUM_THREADS says. Threads that wait for each other on a busy machine take many times as long as one.
+    rank = arguments.process_index
+    torch.set_num_threads(1)
+    print(f"rank {rank} of {arguments.world_size} is ready", flush=True)
     images, labels, test_images, test_labels = load(0, 1)  # the Trainer deals out the batches
     trainer = Trainer(model, arguments, train_dataset=Digits(images, labels))
     trainer.train()
