@@ -4,6 +4,8 @@ import http.client
 import json
 import os
 import pathlib
+import select
+import signal
 import ssl
 import subprocess
 import time
@@ -46,6 +48,13 @@ class Daemon:
         done = self.muster("down", "--state", self.state, *args, check=check)
         holds.note(hold)
         return done
+
+    def kill(self):
+        """SIGKILL, and waits for the end: until then the dying process holds the state directory."""
+        process = os.pidfd_open(self.lock()["pid"])
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        assert select.select([process], [], [], 30)[0]
+        os.close(process)
 
     def lock(self):
         return json.loads((self.state / "lock").read_text())

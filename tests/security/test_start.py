@@ -4,7 +4,6 @@ import os
 import pathlib
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -40,7 +39,7 @@ def started_with_a_pod(directory, state=None):
     daemon.must("POST", PODS, pod("lasting", f"exec 9>{lifeline.path}; exec sleep 1000"))
     running = daemon.wait_for(f"{PODS}/lasting", lambda found: found["status"].get("phase") == "Running")
     daemon.wait_for(f"{PODS}/lasting", lambda _: lifeline.is_held())
-    os.kill(daemon.lock()["pid"], signal.SIGKILL)
+    daemon.kill()
     return daemon, lifeline, running["status"]["containerStatuses"][0]["containerID"]
 
 
