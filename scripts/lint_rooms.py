@@ -21,7 +21,10 @@ SCATTERED_CLASSES = {
 }
 
 # (folder of src/, its rooms in a circle) -> why they are in one
-CIRCLES = {}
+CIRCLES = {
+    ("cli", "internal/command_line internal/completion internal/operator internal/verbs"):
+        "the verb `completion` completes all verbs, itself among them, and `operator` reads its flags from a file as well",
+}
 
 # A member function as clang-format leaves its definition: its name is the first that is followed by a parenthesis, and the line
 # begins at the left.
@@ -84,13 +87,22 @@ class Rooms:
                     other = room_of(target.partition("/")[2], rooms)
                     if other != one:
                         uses[one].setdefault(other, f"{self.name(path)} includes {target}")
+        for members, graph in self.reported(uses, set(rooms)):
+            way = min((way_around(graph, room) for room in members), key=len)
+            said = "; ".join(graph[one][other] for one, other in zip(way, way[1:]))
+            self.find(CIRCLES, (folder.name, " ".join(members)), f"src/{folder.name}/CMakeLists.txt:1",
+                      f"rooms: {', '.join(members)} use each other or what uses them: {said}")
+
+    def reported(self, uses, rooms):
+        """The rooms in a circle, and the graph that has it. What a folder offers at its top uses private rooms, which use its types: that
+        alone is no circle of them."""
+        below = {one: {other: why for other, why in others.items() if other != "top"} for one, others in uses.items() if one != "top"}
         for circle in circles_in(uses):
-            named = sorted(circle & set(rooms))
-            if named:
-                way = min((way_around(uses, room) for room in named), key=len)
-                said = "; ".join(uses[one][other] for one, other in zip(way, way[1:]))
-                self.find(CIRCLES, (folder.name, " ".join(named)), f"src/{folder.name}/CMakeLists.txt:1",
-                          f"rooms: {', '.join(named)} use each other or what uses them: {said}")
+            if circle & rooms:
+                yield sorted(circle & rooms), uses
+        for circle in circles_in(below):
+            if not circle & rooms:
+                yield sorted(circle), below
 
     def compiled(self, folder):
         """A library has the sources at its top, in its rooms and two levels deep in internal/; those of other programs are named."""

@@ -97,6 +97,15 @@ def test_what_is_permitted_is_no_finding_until_nobody_needs_it(tmp_path, monkeyp
     assert [line.split(": ")[-1] for line in findings(tmp_path, {})] == ["src/kube", "Pod", "('kube', 'client values')"]
 
 
+def test_private_rooms_use_each_other_in_one_direction(tmp_path):
+    files = {"api.h": "", "api.cc": including("kube/internal/one/a.h"), "internal/one/a.h": including("kube/api.h"),
+             "internal/two/b.h": including("kube/internal/one/a.h"), "internal/main.cc": including("kube/internal/two/b.h")}
+    assert findings(tmp_path, files) == []
+    assert findings(tmp_path, {"internal/one/c.cc": including("kube/internal/two/b.h")}) == [
+        "src/kube/CMakeLists.txt:1: rooms: internal/one, internal/two use each other or what uses them: "
+        "src/kube/internal/one/c.cc includes kube/internal/two/b.h; src/kube/internal/two/b.h includes kube/internal/one/a.h"]
+
+
 @pytest.mark.parametrize("folder", ["shim", "values/inner", "internal/parts/inner"])
 def test_sources_that_nothing_compiles(tmp_path, folder):
     compiled = {"a.cc": "", "values/a.cc": "", "internal/a.cc": "", "internal/parts/a.cc": "", "fuzz/some_fuzz.cc": ""}

@@ -50,7 +50,7 @@ std::unique_ptr<DataWatch::Following> DataWatch::follow(const std::string& names
 }
 
 void DataWatch::Following::add(Followers& followers, const std::string& namespace_,
-                               const std::vector<std::string>& names) {
+                               const std::set<std::string>& names) {
     for (const std::string& name : names)
         places_.emplace_back(
             &followers, followers.emplace(kube::NamespacedName{namespace_, name}.text(), this));

@@ -8,7 +8,8 @@
 #include "base/async/async.h"
 #include "base/async/task_group.h"
 #include "kube/client/informer.h"
-#include "runtime/internal/pod/container_env.h"
+#include "runtime/internal/files/environment_input.h"
+#include "runtime/internal/files/references.h"
 
 namespace muster::runtime {
 
@@ -54,7 +55,7 @@ class DataWatch::Following {
     friend class DataWatch;
     explicit Following(std::function<void()> changed) : changed_(std::move(changed)) {}
     void add(Followers& followers, const std::string& namespace_,
-             const std::vector<std::string>& names);
+             const std::set<std::string>& names);
 
     std::function<void()> changed_;
     std::vector<std::pair<Followers*, Followers::iterator>> places_;

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "runtime/internal/pod/container_env.h"
+#include "runtime/internal/files/environment_input.h"
 
 namespace muster::runtime {
 

@@ -4,7 +4,8 @@
 
 #include "base/async/async.h"
 #include "kube/client/client.h"
-#include "runtime/internal/pod/container_env.h"
+#include "runtime/internal/files/environment_input.h"
+#include "runtime/internal/files/references.h"
 
 namespace muster::runtime {
 

@@ -8,9 +8,18 @@
 #include "base/result.h"
 #include "kube/objects/pod.h"
 #include "runtime/internal/network/hosts_files.h"
-#include "runtime/internal/pod/container_plan.h"
 
 namespace muster::runtime {
+
+/// The pod's own files on the machine.
+struct PodDirectories {
+    std::filesystem::path hosts;     ///< file
+    std::filesystem::path hostname;  ///< file
+    std::filesystem::path tmp;
+    std::filesystem::path scratch;
+    std::filesystem::path termination_log;   ///< file
+    std::filesystem::path resolv_conf = {};  ///< file; empty if the pod has none of its own
+};
 
 /// The host name of the pod's processes: at most 63 characters, as the kernel takes no more than
 /// 64.

@@ -176,9 +176,9 @@ std::vector<json::object> projected_sources(const kube::Volume& volume) {
 }
 
 void add_reference(const json::object& source, std::string_view kind,
-                   std::vector<std::string>& names) {
+                   std::set<std::string>& names) {
     const json::value* name = kube::child(source, kind).if_contains("name");
-    if (name != nullptr && name->is_string()) names.emplace_back(name->get_string());
+    if (name != nullptr && name->is_string()) names.emplace(name->get_string());
 }
 
 void add_references(const kube::Volume& volume, References& references) {
@@ -186,8 +186,8 @@ void add_references(const kube::Volume& volume, References& references) {
         add_reference(source, "configMap", references.config_maps);
         add_reference(source, "secret", references.secrets);
     }
-    if (volume.config_map) references.config_maps.push_back(volume.config_map->name);
-    if (volume.secret) references.secrets.push_back(volume.secret->secret_name);
+    if (volume.config_map) references.config_maps.insert(volume.config_map->name);
+    if (volume.secret) references.secrets.insert(volume.secret->secret_name);
 }
 
 }  // namespace

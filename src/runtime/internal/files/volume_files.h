@@ -9,7 +9,8 @@
 
 #include "base/result.h"
 #include "kube/objects/pod.h"
-#include "runtime/internal/pod/container_env.h"
+#include "runtime/internal/files/environment_input.h"
+#include "runtime/internal/files/references.h"
 
 namespace muster::runtime {
 

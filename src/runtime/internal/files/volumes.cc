@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <climits>
+#include <map>
 
 #include "base/unique_fd.h"
 #include "kube/values/quantity.h"
+#include "runtime/internal/files/variables.h"
 
 namespace muster::runtime {
 
@@ -136,26 +139,38 @@ Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const Environment
                              std::string(volume.rest.begin()->key())));
 }
 
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+/// The values of "KEY=value".
+Variables variables_of(const std::vector<std::string>& environment) {
+    Variables variables;
+    for (const std::string& entry : environment) {
+        const std::size_t equals = entry.find('=');
+        variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    }
+    return variables;
+}
+
 /// The mounted path inside the volume; empty for the whole volume.
-Result<std::string> sub_path_of(const kube::VolumeMount& mount,
-                                const std::vector<std::string>& environment) {
+Result<std::string> sub_path_of(const kube::VolumeMount& mount, const Variables& environment) {
     std::string path = mount.sub_path;
     const json::value* expression = mount.rest.if_contains("subPathExpr");
     if (expression != nullptr && expression->is_string()) {
         std::optional<std::string> missing;
-        std::string found;
-        path = expand_variables(
-            expression->get_string(), [&](std::string_view name) -> const std::string* {
-                for (const std::string& entry : environment) {
-                    if (!entry.starts_with(name) || entry.size() <= name.size() ||
-                        entry[name.size()] != '=')
-                        continue;
-                    found = entry.substr(name.size() + 1);
-                    return &found;
-                }
+        auto expanded = expand_variables(
+            expression->get_string(),
+            [&](std::string_view name) -> const std::string* {
+                const auto found = environment.find(name);
+                if (found != environment.end()) return &found->second;
                 missing = name;
                 return nullptr;
-            });
+            },
+            PATH_MAX);
+        if (!expanded)
+            return Error(Code::kInvalid, fmt::format("the subPathExpr of volumeMount {} is longer "
+                                                     "than a path can be, {} bytes",
+                                                     mount.name, PATH_MAX));
+        path = *std::move(expanded);
         if (missing)
             return Error(Code::kInvalid, fmt::format("missing value for \"{}\" in the subPathExpr "
                                                      "of volumeMount {}",
@@ -203,6 +218,7 @@ Result<std::vector<pod_init::MountSpec>> container_mounts(
     const kube::Container& container, const std::vector<std::string>& environment,
     const ReadyVolumes& volumes) {
     std::vector<pod_init::MountSpec> mounts;
+    const Variables variables = variables_of(environment);
     for (const kube::VolumeMount& wanted : container.volume_mounts) {
         auto it = volumes.by_name.find(wanted.name);
         if (it == volumes.by_name.end())
@@ -218,7 +234,7 @@ Result<std::vector<pod_init::MountSpec>> container_mounts(
         mount.read_only = volume.read_only || wanted.read_only.value_or(false);
         if (!mount.target.starts_with('/')) mount.target.insert(0, "/");
         while (mount.target.size() > 1 && mount.target.ends_with('/')) mount.target.pop_back();
-        TRY(mount.sub_path, sub_path_of(wanted, environment));
+        TRY(mount.sub_path, sub_path_of(wanted, variables));
         mounts.push_back(std::move(mount));
     }
     return mounts;

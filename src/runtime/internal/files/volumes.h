@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "kube/objects/pod.h"
 #include "pod_init/init_protocol.h"
+#include "runtime/internal/files/environment_input.h"
 #include "runtime/internal/files/volume_files.h"
-#include "runtime/internal/pod/container_env.h"
 
 namespace muster::runtime {
 

@@ -338,6 +338,22 @@ Result<void> Cgroups::remove() {
     return result;
 }
 
+std::vector<std::string> limits_without_cgroup(const kube::Pod& pod) {
+    std::vector<std::string> fields;
+    const auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
+        for (std::size_t i = 0; i < containers.size(); ++i)
+            for (const auto& [name, amount] : containers[i].resources.limits)
+                if (name == "ephemeral-storage" || name.starts_with("hugepages-"))
+                    fields.push_back(
+                        fmt::format("spec.{}[{}].resources.limits[{}] (counted when "
+                                    "pods are placed, and not while they run)",
+                                    list, i, name));
+    };
+    look(pod.spec.init_containers, "initContainers");
+    look(pod.spec.containers, "containers");
+    return fields;
+}
+
 std::vector<std::string> limits_not_enforced(const kube::Pod& pod, const Cgroups& cgroups) {
     std::vector<std::string> fields;
     auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {

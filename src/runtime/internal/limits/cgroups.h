@@ -178,5 +178,7 @@ class Cgroups {
 /// "spec.containers[0].resources.limits.memory": limits that the pod asks for and these groups do
 /// not enforce.
 std::vector<std::string> limits_not_enforced(const kube::Pod& pod, const Cgroups& cgroups);
+/// The limits that no machine enforces: nothing measures a pod's disk space and huge pages.
+std::vector<std::string> limits_without_cgroup(const kube::Pod& pod);
 
 }  // namespace muster::runtime

@@ -167,6 +167,19 @@ TEST(Cgroups, InAGroupOfSomebodyElseNothingIsLimited) {
                 ElementsAre("spec.containers[1].resources.limits.memory"));
 }
 
+TEST(Cgroups, LimitsThatNoGroupHasAreNamed) {
+    kube::Pod pod;
+    pod.spec.containers.resize(2);
+    pod.spec.containers[1].resources.limits = {
+        {"cpu", 1}, {"ephemeral-storage", "1Gi"}, {"hugepages-2Mi", "4Mi"}, {"nvidia.com/gpu", 1}};
+    pod.spec.init_containers.resize(1);
+    pod.spec.init_containers[0].resources.limits = {{"ephemeral-storage", "1Gi"}};
+    EXPECT_THAT(limits_without_cgroup(pod),
+                ElementsAre(HasSubstr("spec.initContainers[0].resources.limits[ephemeral-storage]"),
+                            HasSubstr("spec.containers[1].resources.limits[ephemeral-storage]"),
+                            HasSubstr("spec.containers[1].resources.limits[hugepages-2Mi]")));
+}
+
 TEST(Cgroups, RootUsesTheRootOfTheTreeWhereItsOwnGroupHasOthers) {
     FakeCgroupFiles files(kRoot);
     files.enable(kRoot, kAll);

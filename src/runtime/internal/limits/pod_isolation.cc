@@ -1,8 +1,9 @@
 #include "runtime/internal/limits/pod_isolation.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "runtime/internal/pod/run_id.h"
+#include "runtime/internal/run_id.h"
 #include "runtime/internal/scheduling/scheduling.h"
 
 namespace muster::runtime {
@@ -37,6 +38,7 @@ std::vector<std::string> PodIsolation::not_honoured(bool namespaces) const {
             fields.push_back(i < inits ? fmt::format("spec.initContainers[{}].{}", i, field)
                                        : fmt::format("spec.containers[{}].{}", i - inits, field));
     }
+    std::ranges::move(limits_without_cgroup(*pod_), std::back_inserter(fields));
     const std::vector<std::string> limits = limits_not_enforced(*pod_, node_.cgroups);
     for (std::size_t i = 0; i < limits.size(); ++i)
         // The reason once, after the last.

@@ -18,8 +18,8 @@
 #include "base/fields.h"
 #include "pod_init/netlink/route_messages.h"
 #include "process/clone_stack.h"
+#include "runtime/internal/limits/keep_capabilities.h"
 #include "runtime/internal/network/masquerade.h"
-#include "runtime/internal/sandbox/keep_capabilities.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD static_cast<idtype_t>(3)

@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "runtime/internal/files/downward_api.h"
+#include "runtime/internal/files/variables.h"
 #include "runtime/internal/network/names.h"
 
 namespace muster::runtime {
 
 namespace {
-
-void add_once(std::vector<std::string>& to, const std::string& name) {
-    if (!name.empty() && std::ranges::find(to, name) == to.end()) to.push_back(name);
-}
 
 /// Keeps the order in which keys first appear, so that `env` prints them as expected.
 class Environment {
@@ -83,74 +80,123 @@ Result<std::optional<std::string>> source_value(const kube::Container& container
     return Error(Code::kInvalid, "valueFrom names no source");
 }
 
-Result<void> add_all(Environment& environment, const kube::EnvFromSource& from,
-                     const EnvironmentInput& input) {
-    auto add = [&](const kube::LocalReference& reference, const KeyValueObjects& objects,
-                   std::string_view what) -> Result<void> {
-        auto object = objects.find(reference.name);
+void add_name(std::set<std::string>& to, const std::string& name) {
+    if (!name.empty()) to.insert(name);
+}
+
+/// Makes the environment and the command line of one container.
+class ProcessMaker {
+  public:
+    ProcessMaker(const kube::Container& container, const EnvironmentInput& input)
+        : container_(container), input_(input) {}
+
+    Result<ContainerProcess> make() {
+        TRY_VOID(add_base());
+        for (const kube::EnvFromSource& from : container_.env_from) TRY_VOID(add_all(from));
+        for (const kube::EnvVar& variable : container_.env) TRY_VOID(add(variable));
+        ContainerProcess process;
+        for (const auto* words : {&container_.command, &container_.args}) {
+            for (const std::string& word : *words) {
+                TRY(std::string expanded, expand(word));
+                TRY_VOID(take(expanded.size()));
+                process.argv.push_back(std::move(expanded));
+            }
+        }
+        process.environment = all_.entries();
+        return process;
+    }
+
+  private:
+    Result<void> add_base() {
+        for (const std::string& entry : input_.base) {
+            const std::size_t equals = entry.find('=');
+            if (equals != std::string::npos && equals > 0)
+                all_.set(std::string_view(entry).substr(0, equals), entry.substr(equals + 1));
+        }
+        all_.set("HOSTNAME", input_.hostname);
+        return {};
+    }
+
+    Result<void> add_all(const kube::EnvFromSource& from) {
+        if (from.config_map_ref)
+            TRY_VOID(add_all(from, *from.config_map_ref, input_.config_maps, "configmap"));
+        if (from.secret_ref) TRY_VOID(add_all(from, *from.secret_ref, input_.secrets, "secret"));
+        return {};
+    }
+    Result<void> add_all(const kube::EnvFromSource& from, const kube::LocalReference& reference,
+                         const KeyValueObjects& objects, std::string_view what) {
+        const auto object = objects.find(reference.name);
         if (object == objects.end()) {
             if (reference.optional.value_or(false)) return {};
             return Error(Code::kNotFound, fmt::format("{} \"{}\" not found", what, reference.name));
         }
-        for (const auto& [key, value] : object->second) environment.set(from.prefix + key, value);
+        for (const auto& [key, value] : object->second) TRY_VOID(set(from.prefix + key, value));
         return {};
-    };
-    if (from.config_map_ref) TRY_VOID(add(*from.config_map_ref, input.config_maps, "configmap"));
-    if (from.secret_ref) TRY_VOID(add(*from.secret_ref, input.secrets, "secret"));
-    return {};
-}
+    }
+
+    Result<void> add(const kube::EnvVar& variable) {
+        std::string value;
+        if (variable.value_from) {
+            TRY(std::optional<std::string> found,
+                source_value(container_, *variable.value_from, input_));
+            if (!found) return {};
+            value = *std::move(found);
+        } else {
+            TRY(value, expand(variable.value));
+            if (variable.name != "HOSTNAME") value = replace_names(value, input_.addresses);
+        }
+        return set(variable.name, std::move(value));
+    }
+
+    Result<void> set(const std::string& name, std::string value) {
+        TRY_VOID(take(name.size() + value.size()));
+        defined_.set(name, value);
+        all_.set(name, std::move(value));
+        return {};
+    }
+
+    Result<std::string> expand(std::string_view text) const {
+        auto expanded = expand_variables(
+            text, [this](std::string_view name) { return defined_.find(name); }, left_);
+        if (!expanded) return too_long();
+        return *std::move(expanded);
+    }
+
+    Result<void> take(std::size_t bytes) {
+        if (bytes > left_) return too_long();
+        left_ -= bytes;
+        return {};
+    }
+    Error too_long() const {
+        return Error(Code::kInvalid,
+                     fmt::format("the environment and the command line of container {} take more "
+                                 "than {} MiB once variables are replaced; no program can be "
+                                 "started with that much",
+                                 container_.name, kMostProcessText >> 20));
+    }
+
+    const kube::Container& container_;
+    const EnvironmentInput& input_;
+    std::size_t left_ = kMostProcessText;
+    Environment all_;
+    /// What references see: what the manifest defines, not what the machine happens to have.
+    Environment defined_;
+};
 
 }  // namespace
-
-std::string expand_variables(std::string_view text,
-                             const std::function<const std::string*(std::string_view)>& lookup) {
-    std::string result;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] != '$' || at + 1 == text.size()) {
-            result += text[at];
-            continue;
-        }
-        ++at;
-        if (text[at] == '$') {
-            result += '$';
-            continue;
-        }
-        if (text[at] != '(') {
-            result += '$';
-            result += text[at];
-            continue;
-        }
-        const std::size_t end = text.find(')', at);
-        if (end == text.npos) {
-            result += "$(";
-            continue;
-        }
-        const std::string_view name = text.substr(at + 1, end - at - 1);
-        const std::string* value = lookup(name);
-        if (value != nullptr) {
-            result += *value;
-        } else {
-            result += "$(";
-            result += name;
-            result += ')';
-        }
-        at = end;
-    }
-    return result;
-}
 
 References references_of(const kube::Container& container) {
     References references;
     for (const kube::EnvFromSource& from : container.env_from) {
-        if (from.config_map_ref) add_once(references.config_maps, from.config_map_ref->name);
-        if (from.secret_ref) add_once(references.secrets, from.secret_ref->name);
+        if (from.config_map_ref) add_name(references.config_maps, from.config_map_ref->name);
+        if (from.secret_ref) add_name(references.secrets, from.secret_ref->name);
     }
     for (const kube::EnvVar& variable : container.env) {
         if (!variable.value_from) continue;
         if (variable.value_from->config_map_key_ref)
-            add_once(references.config_maps, variable.value_from->config_map_key_ref->name);
+            add_name(references.config_maps, variable.value_from->config_map_key_ref->name);
         if (variable.value_from->secret_key_ref)
-            add_once(references.secrets, variable.value_from->secret_key_ref->name);
+            add_name(references.secrets, variable.value_from->secret_key_ref->name);
     }
     return references;
 }
@@ -173,43 +219,7 @@ void add_server_variables(std::vector<std::string>& base, const ServerAddress& s
 
 Result<ContainerProcess> make_process(const kube::Container& container,
                                       const EnvironmentInput& input) {
-    Environment environment;
-    // References see what the manifest defines, not what the machine happens to have.
-    Environment defined;
-    for (const std::string& entry : input.base) {
-        const std::size_t equals = entry.find('=');
-        if (equals != std::string::npos && equals > 0)
-            environment.set(std::string_view(entry).substr(0, equals), entry.substr(equals + 1));
-    }
-    environment.set("HOSTNAME", input.hostname);
-    for (const kube::EnvFromSource& from : container.env_from) {
-        TRY_VOID(add_all(environment, from, input));
-        TRY_VOID(add_all(defined, from, input));
-    }
-    auto lookup = [&defined](std::string_view name) { return defined.find(name); };
-    for (const kube::EnvVar& variable : container.env) {
-        std::string value;
-        if (variable.value_from) {
-            auto found = source_value(container, *variable.value_from, input);
-            if (!found) {
-                return found.error();
-            }
-            if (!*found) continue;
-            value = **std::move(found);
-        } else {
-            value = expand_variables(variable.value, lookup);
-            if (variable.name != "HOSTNAME") value = replace_names(value, input.addresses);
-        }
-        defined.set(variable.name, value);
-        environment.set(variable.name, std::move(value));
-    }
-    ContainerProcess process;
-    for (const std::string& word : container.command)
-        process.argv.push_back(expand_variables(word, lookup));
-    for (const std::string& word : container.args)
-        process.argv.push_back(expand_variables(word, lookup));
-    process.environment = environment.entries();
-    return process;
+    return ProcessMaker(container, input).make();
 }
 
 }  // namespace muster::runtime

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/objects/pod.h"
 #include "pod_init/init_protocol.h"
+#include "runtime/internal/files/pod_files.h"
 #include "runtime/internal/files/volumes.h"
 #include "runtime/internal/limits/identity.h"
 #include "runtime/internal/pod/container_env.h"
@@ -27,16 +28,6 @@ struct ContainerSurroundings {
     /// The /etc/resolv.conf of containers whose pod has none of its own; empty if the machine has
     /// none.
     std::filesystem::path resolv_conf;
-};
-
-/// The pod's own files on the machine.
-struct PodDirectories {
-    std::filesystem::path hosts;     ///< file
-    std::filesystem::path hostname;  ///< file
-    std::filesystem::path tmp;
-    std::filesystem::path scratch;
-    std::filesystem::path termination_log;   ///< file
-    std::filesystem::path resolv_conf = {};  ///< file; empty if the pod has none of its own
 };
 
 /// Why this container can't run here in any case; the message of its CreateContainerConfigError.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/internal/pod/container_run.h"
-#include "runtime/internal/pod/run_id.h"
+#include "runtime/internal/run_id.h"
 
 namespace muster::runtime {
 

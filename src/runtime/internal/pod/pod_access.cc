@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/internal/files/log_reader.h"
-#include "runtime/internal/pod/run_id.h"
+#include "runtime/internal/run_id.h"
 
 namespace muster::runtime {
 

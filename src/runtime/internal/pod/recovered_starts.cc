@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/internal/pod/run_id.h"
+#include "runtime/internal/run_id.h"
 
 namespace muster::runtime {
 

@@ -24,8 +24,8 @@
 #include "pod_init/pod_init_program.h"
 #include "process/clone_stack.h"
 #include "process/message_socket.h"
+#include "runtime/internal/limits/keep_capabilities.h"
 #include "runtime/internal/network/shared_network.h"
-#include "runtime/internal/sandbox/keep_capabilities.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD static_cast<idtype_t>(3)

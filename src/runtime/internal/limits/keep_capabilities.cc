@@ -1,4 +1,4 @@
-#include "runtime/internal/sandbox/keep_capabilities.h"
+#include "runtime/internal/limits/keep_capabilities.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>
