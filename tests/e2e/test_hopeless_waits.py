@@ -37,6 +37,8 @@ CASES = {
     "a key": (JOB + "            env: [{name: A, valueFrom: {configMapKeyRef: {name: c, key: k}}}]\n"
               "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {other: x}\n", 'has no key "k"'),
     "a claim": (with_pod("volumes: [{name: v, persistentVolumeClaim: {claimName: p}}]"), "persistentVolumeClaim"),
+    "a probe that the node has not": (JOB + "            livenessProbe: {grpc: {port: 80}}\n", "grpc"),
+    "a sysctl of the machine": (with_pod('securityContext: {sysctls: [{name: vm.swappiness, value: "1"}]}'), "vm.swappiness"),
     "a job that is suspended": (JOB.replace("  pytorchR", "  runPolicy: {suspend: true}\n  pytorchR"), "suspended"),
     "two pods of one name": (f"{JOB}---\n{OTHER}", '"waits-master-0" like one of PyTorchJob waits'),
 }

@@ -9,11 +9,13 @@
 #include <set>
 
 #include "cli/internal/prepare/volume_check.h"
+#include "kube/objects/codec.h"
 #include "kube/objects/pod.h"
 #include "kube/values/json_access.h"
 #include "kube/values/quantity.h"
 #include "manifest/pod_specs.h"
 #include "runtime/container_paths.h"
+#include "runtime/pod_refusals.h"
 
 namespace muster::cli {
 
@@ -425,6 +427,24 @@ class ContainerCheck {
     bool written_ = false;       ///< whether the manifest has the command
 };
 
+/// The node would refuse it again and again, and the job would wait in vain.
+void check_refusals(const manifest::Document& document, const manifest::PodSpecRef& pod,
+                    const kube::Pod& made, std::vector<manifest::Problem>& problems) {
+    for (const runtime::PodRefusal& refusal : runtime::refusals_of(made)) {
+        problems.push_back(document.problem(manifest::Severity::kError,
+                                            pod.path + "." + refusal.field, refusal.why));
+    }
+}
+
+/// A pod of the user; nullopt for what was refused before.
+std::optional<kube::Pod> written_pod(const manifest::PodSpecRef& pod) {
+    auto spec = kube::decode<kube::PodSpec>(*pod.spec);
+    if (!spec) return std::nullopt;
+    kube::Pod written;
+    written.spec = *std::move(spec);
+    return written;
+}
+
 /// A job's pod as it will be made; nullopt for a pod of the user.
 std::optional<kube::Pod> made_pod(const std::optional<jobs::Job>& job,
                                   const manifest::PodSpecRef& pod) {
@@ -473,6 +493,8 @@ MachineProblems check_machine(std::vector<manifest::CheckedObject>& objects,
                 check_mount_points(object.document, mounts, machine, surroundings, found.always);
             }
             check_volumes(object.document, pod, machine, surroundings, found.always);
+            if (const auto started = object.job ? made : written_pod(pod))
+                check_refusals(object.document, pod, *started, found.always);
         }
     }
     return found;

@@ -266,6 +266,29 @@ TEST_F(MachineCheck, VolumesThatANodeWouldWaitForInVain) {
                 ElementsAre(HasSubstr(".volumes[0].nfs: ")));
 }
 
+TEST_F(MachineCheck, WhatTheNodeWouldRefuseAgainAndAgain) {
+    const std::string old = "            resources: {requests: {cpu: 1}}";
+    const auto container = [&](const std::string& line) {
+        return check({{old, old + "\n            " + line}});
+    };
+    const auto pod = [&](const std::string& line) {
+        return check({{old, old + "\n          " + line}});
+    };
+    EXPECT_THAT(container("livenessProbe: {exec: {command: [\"true\"]}}"), IsEmpty());
+    EXPECT_THAT(container("livenessProbe: {grpc: {port: 80}}"),
+                ElementsAre(AllOf(HasSubstr("containers[0]: "), HasSubstr("livenessProbe.grpc"))));
+    EXPECT_THAT(container("securityContext: {capabilities: {add: [NONSENSE]}}"),
+                ElementsAre(AllOf(HasSubstr("containers[0].securityContext: "),
+                                  HasSubstr("unknown capability \"NONSENSE\""))));
+    EXPECT_THAT(pod("securityContext: {sysctls: [{name: vm.swappiness, value: \"1\"}]}"),
+                ElementsAre(AllOf(HasSubstr("template.spec.securityContext: "),
+                                  HasSubstr("vm.swappiness"))));
+    EXPECT_THAT(
+        pod("volumes: [{name: v, projected: {sources: [{clusterTrustBundle: {path: x}}]}}]"),
+        ElementsAre(AllOf(HasSubstr(".projected.sources[0].clusterTrustBundle: "),
+                          HasSubstr("no source of this type"))));
+}
+
 TEST_F(MachineCheck, PlacesOfVolumesThatTheCallerMayNotEnter) {
     machine.files["/root"] = FileKind::kDirectory;
     machine.files["/opt"] = FileKind::kDirectory;

@@ -42,32 +42,12 @@ void check_host_paths(const manifest::Document& document, const manifest::PodSpe
     }
 }
 
-/// A pod would wait for other sources in vain: the API accepts every source, the node has these.
-void check_sources(const manifest::Document& document, const manifest::PodSpecRef& pod,
-                   std::vector<manifest::Problem>& problems) {
-    static const std::set<std::string_view> kSources = {"emptyDir", "hostPath",    "configMap",
-                                                        "secret",   "downwardAPI", "projected"};
-    const json::array* volumes = kube::array_at(*pod.spec, "volumes");
-    if (volumes == nullptr) return;
-    for (std::size_t i = 0; i < volumes->size(); ++i) {
-        if (!(*volumes)[i].is_object()) continue;
-        for (const auto& [source, value] : (*volumes)[i].get_object())
-            if (value.is_object() && !kSources.contains(source))
-                problems.push_back(document.problem(
-                    manifest::Severity::kError,
-                    fmt::format("{}.volumes[{}].{}", pod.path, i, std::string_view(source)),
-                    "a single machine has no volumes of this type; use emptyDir or hostPath "
-                    "instead"));
-    }
-}
-
 }  // namespace
 
 void check_volumes(const manifest::Document& document, const manifest::PodSpecRef& pod,
                    const control_plane::Machine& machine, const Surroundings& around,
                    std::vector<manifest::Problem>& problems) {
     check_host_paths(document, pod, machine, around, problems);
-    check_sources(document, pod, problems);
 }
 
 std::vector<MountPoint> mount_points(const manifest::ContainerRef& container,

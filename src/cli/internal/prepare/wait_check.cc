@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "cli/internal/prepare/object_references.h"
@@ -22,7 +23,7 @@ class WaitCheck {
 
     std::vector<manifest::Problem> run() {
         for (manifest::CheckedObject& object : objects_) {
-            check_pod_names(object);
+            check_names(object);
             if (options_.node.empty()) continue;
             if (object.job) check_job(object);
             for (const manifest::PodSpecRef& pod : manifest::pod_specs(object.document)) {
@@ -88,32 +89,49 @@ class WaitCheck {
                         scheduler, pod.path));
     }
 
-    /// Of two objects whose pods have one name, one waits until the other's is gone.
-    void check_pod_names(const manifest::CheckedObject& object) {
+    /// Of two jobs that make an object of one name, one waits until the other's is gone; a job waits
+    /// as long for one that the manifest has itself.
+    void check_names(const manifest::CheckedObject& object) {
         if (object.name.empty()) return;  // the server makes one
-        std::optional<std::pair<std::string, std::string>> taken;
-        const auto claim = [&](std::string name) {
-            const std::string owner = fmt::format("{} {}", object.type.kind, object.name);
-            const auto [other, fresh] =
-                pods_.try_emplace({object.namespace_, std::move(name)}, owner);
-            if (!fresh && !taken) taken = {other->first.second, other->second};
-        };
-        if (object.type == kube::types::kPods) claim(object.name);
-        if (object.job)
-            for (const jobs::ReplicaType& type : object.job->kind->replica_types)
-                for (std::int32_t i = 0; i < replicas_of(*object.job, type.name); ++i)
-                    claim(jobs::replica_name(*object.job, {type.name, i}));
-        if (taken)
-            add(object, "metadata.name",
-                fmt::format("its pod would be called \"{}\" like one of {}, and be made only when "
-                            "that is gone: rename one of them",
-                            taken->first, taken->second));
+        if (!object.job) return claim(object, object.type.kind, object.name);
+        const jobs::Job& job = *object.job;
+        for (const jobs::ReplicaType& type : job.kind->replica_types) {
+            for (std::int32_t i = 0; i < replicas_of(job, type.name); ++i) {
+                const std::string name = jobs::replica_name(job, {type.name, i});
+                claim(object, "Pod", name);
+                if (job.kind->services) claim(object, "Service", name);
+            }
+        }
+        if (job.kind->owned_objects)
+            for (const jobs::OwnedObject& owned : job.kind->owned_objects(job, {}))
+                claim(object, owned.type.kind, owned.name);
+    }
+
+    void claim(const manifest::CheckedObject& object, std::string_view kind, std::string name) {
+        const auto [other, fresh] =
+            names_.try_emplace({std::string(kind), object.namespace_, std::move(name)}, &object);
+        // One line for two jobs is enough; two equal objects of a manifest are another matter.
+        if (fresh || other->second == &object || (!object.job && !other->second->job)) return;
+        const bool told = !told_.emplace(&object, other->second).second;
+        if (told) return;
+        const manifest::CheckedObject& job = object.job ? object : *other->second;
+        const manifest::CheckedObject& taker = object.job ? *other->second : object;
+        const std::string one = taker.job ? fmt::format("one of {} {}", taker.type.kind, taker.name)
+                                          : std::string("the manifest's own");
+        add(job, "metadata.name",
+            fmt::format(
+                "its {} would be called \"{}\" like {}, and be made only when that is gone: "
+                "rename one of them",
+                kind == "Pod" ? "pod" : kind, std::get<2>(other->first), one));
     }
 
     std::vector<manifest::CheckedObject>& objects_;
     const WaitOptions& options_;
     const KnownObjects known_;
-    std::map<std::pair<std::string, std::string>, std::string> pods_;  ///< namespace, name -> owner
+    /// Kind, namespace and name -> the object that it is of.
+    std::map<std::tuple<std::string, std::string, std::string>, const manifest::CheckedObject*>
+        names_;
+    std::set<std::pair<const manifest::CheckedObject*, const manifest::CheckedObject*>> told_;
     std::vector<manifest::Problem> problems_;
 };
 

@@ -1,5 +1,6 @@
 #include "cli/internal/prepare/wait_check.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "manifest/job_lines_fixture.h"
@@ -171,6 +172,32 @@ TEST(WaitCheck, AReplicaWithoutPodsWaitsForNothing) {
     EXPECT_THAT(check(workers("1")), ElementsAre(HasSubstr("Worker.template.spec.nodeName")));
 }
 
+TEST(WaitCheck, WhatAJobMakesBesidePods) {
+    const std::string ring = R"(apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {name: ring, namespace: ns}
+spec:
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: l, image: x, command: [mpirun]}]}}}
+    Worker: {replicas: 1, template: {spec: {containers: [{name: w, image: x}]}}}
+---
+)";
+    const auto object = [](const std::string& kind, const std::string& name) {
+        return fmt::format(
+            "apiVersion: v1\nkind: {}\nmetadata: {{name: {}, namespace: ns}}\n{}---\n", kind, name,
+            kind == "Service" ? "spec: {ports: [{port: 1}]}\n" : "");
+    };
+    EXPECT_THAT(check(ring + object("ConfigMap", "other") + object("Service", "ring-config")),
+                IsEmpty());
+    const std::string config = object("ConfigMap", "ring-config");
+    for (const std::string& text : {ring + config, config + ring})
+        EXPECT_THAT(check(text),
+                    ElementsAre(HasSubstr("its ConfigMap would be called \"ring-config\" like the "
+                                          "manifest's own, and be made only when that is gone")));
+    EXPECT_THAT(check(job(kNothing) + "---\n" + object("Service", "j-master-0")),
+                ElementsAre(HasSubstr("its Service would be called \"j-master-0\"")));
+}
+
 TEST(WaitCheck, TwoPodsOfOneName) {
     std::string other = job(kNothing);
     other.replace(other.find("PyTorchJob"), 10, "XGBoostJob");
@@ -182,13 +209,14 @@ TEST(WaitCheck, TwoPodsOfOneName) {
               HasSubstr("its pod would be called \"j-master-0\" like one of PyTorchJob j")));
     EXPECT_THAT(check(both), wanted);
     EXPECT_THAT(check(both, {}), wanted) << "on a cluster it waits as well";
-    EXPECT_THAT(check(job(kNothing) + R"(---
+    EXPECT_THAT(
+        check(job(kNothing) + R"(---
 apiVersion: v1
 kind: Pod
 metadata: {name: j-master-0, namespace: ns}
 spec: {containers: [{name: c, image: x, command: [train]}]}
 )"),
-                wanted);
+        ElementsAre(HasSubstr("its pod would be called \"j-master-0\" like the manifest's own")));
     std::string elsewhere = both;
     elsewhere.replace(elsewhere.rfind("namespace: ns"), 13, "namespace: other");
     EXPECT_THAT(check(elsewhere), IsEmpty());

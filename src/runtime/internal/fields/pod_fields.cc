@@ -178,11 +178,14 @@ bool is_usual(const json::value& value, const Rule& rule) {
     return std::ranges::find(rule.usual, written) != rule.usual.end();
 }
 
-/// Collects the fields that are named whatever else the pod says.
-class NamedFields {
+/// Collects the fields that get one treatment whatever else the pod says.
+class TreatedFields {
   public:
-    std::vector<std::string> of(const json::object& spec) && {
-        look_at_all(spec, "", "spec.");
+    explicit TreatedFields(FieldTreatment treatment) : treatment_(treatment) {}
+
+    /// As a manifest names them, after `prefix`.
+    std::vector<std::string> of(const json::object& spec, const std::string& prefix) && {
+        look_at_all(spec, "", prefix);
         return std::move(names_);
     }
 
@@ -196,7 +199,7 @@ class NamedFields {
     void look_at(const json::value& value, const std::string& path, const std::string& shown) {
         if (is_unset(value)) return;
         if (const auto rule = rules().find(path); rule != rules().end()) {
-            if (rule->second.treatment == FieldTreatment::kNamed && !is_usual(value, rule->second))
+            if (rule->second.treatment == treatment_ && !is_usual(value, rule->second))
                 names_.push_back(shown);
             return;
         }
@@ -207,6 +210,7 @@ class NamedFields {
                 look_at((*items)[i], path + "[]", fmt::format("{}[{}]", shown, i));
     }
 
+    FieldTreatment treatment_;
     std::vector<std::string> names_;
 };
 
@@ -223,9 +227,17 @@ std::vector<std::string> treated_paths() {
     return paths;
 }
 
+std::vector<std::string> refused_volumes(const kube::PodSpec& spec) {
+    kube::PodSpec with_volumes;
+    with_volumes.volumes = spec.volumes;
+    const json::value encoded = kube::encode(with_volumes);
+    return TreatedFields(FieldTreatment::kRefused).of(encoded.get_object(), "");
+}
+
 std::vector<std::string> fields_without_effect(const kube::PodSpec& spec, bool namespaces) {
     const json::value encoded = kube::encode(spec);
-    std::vector<std::string> fields = NamedFields().of(encoded.get_object());
+    std::vector<std::string> fields =
+        TreatedFields(FieldTreatment::kNamed).of(encoded.get_object(), "spec.");
     // With one node there is no choice, so a manifest for a cluster runs as it is.
     if (std::ranges::any_of(spec.node_selector,
                             [](const auto& entry) { return entry.first != "kubernetes.io/os"; }))

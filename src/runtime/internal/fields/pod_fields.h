@@ -25,6 +25,10 @@ std::optional<FieldTreatment> treatment_of(std::string_view path);
 /// All paths that have a treatment.
 std::vector<std::string> treated_paths();
 
+/// The sources of volumes that the node has not: "volumes[0].nfs",
+/// "volumes[1].projected.sources[0].clusterTrustBundle".
+std::vector<std::string> refused_volumes(const kube::PodSpec& spec);
+
 /// The fields of this spec that have no effect, as a manifest names them: "spec.hostPID". Without
 /// namespaces there are more of them.
 std::vector<std::string> fields_without_effect(const kube::PodSpec& spec, bool namespaces);
