@@ -43,7 +43,7 @@ struct Agent::State {
           options(std::move(given)),
           owner(std::move(its_owner)),
           here(options.workers, workers.running(), clock.now()),
-          stirred_changed(executor),
+          woken_changed(executor),
           untold_changed(executor),
           alarm(executor, clock, [this] { wake(); }),
           client(owner.connect, clock, rng, tasks_of_client,
@@ -73,8 +73,8 @@ struct Agent::State {
     AgentOptions options;
     AgentOwner owner;
     WorkerState here;
-    bool stirred = false;
-    Signal stirred_changed;
+    bool woken = false;
+    Signal woken_changed;
     Signal untold_changed;
     Alarm alarm;
     bool open = false;                         ///< whether the stream is open
@@ -84,21 +84,21 @@ struct Agent::State {
 };
 
 void Agent::State::wake() {
-    stirred = true;
-    stirred_changed.notify_all();
+    woken = true;
+    woken_changed.notify_all();
     untold_changed.notify_all();
 }
 
 Task<void> Agent::State::wait(Instant until) {
     alarm.set(until);
-    while (!stirred) co_await stirred_changed.wait();
+    while (!woken) co_await woken_changed.wait();
 }
 
 // ---- workers
 
 Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
     for (;;) {
-        stirred = false;
+        woken = false;
         WorkerAction next = here.next(clock.now(), clock.wall_now());
         if (auto* begin = std::get_if<BeginStore>(&next)) {
             owner.begin_store(begin->world);

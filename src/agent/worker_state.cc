@@ -247,7 +247,7 @@ FailureReport WorkerState::on_this_node(FailureReport evidence) const {
     return evidence;
 }
 
-/// No worker runs, and nobody has said what follows. What they have left behind has its time to end.
+/// No worker runs, and no master has said what follows. What they left behind has time to end.
 StopWorkers WorkerState::give_up_master() {
     const bool well = ended_well_ >= options_.local_size;
     const auto failed = std::ranges::find_if(

@@ -92,7 +92,7 @@ bool is_nan(const Value& value) {
     return number != nullptr && std::isnan(*number);
 }
 
-/// Of two numbers that are not NaN; nullopt if one is none.
+/// Of two numbers that are not NaN; nullopt if one is of another type.
 std::optional<int> order_of_numbers(const Value& a, const Value& b) {
     return std::visit(
         [](const auto& x, const auto& y) -> std::optional<int> {

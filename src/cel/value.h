@@ -29,7 +29,7 @@ inline std::unexpected<Failure> failure(std::string text) {
 }
 inline std::unexpected<Failure> no_such_overload() { return failure("no such overload"); }
 
-/// Characters of a document that somebody else keeps, or of its own.
+/// Characters of its own, or of a document that something else keeps.
 class Text {
   public:
     Text() = default;
@@ -130,7 +130,7 @@ class Value {
         return std::get_if<T>(&storage_);
     }
     const Storage& storage() const { return storage_; }
-    /// The characters of a string; nullptr if it is none.
+    /// The characters; nullptr if it is not a string.
     const Text* string() const { return as<Text>(); }
     const List* list() const {
         const auto* held = as<std::shared_ptr<const List>>();

@@ -23,7 +23,7 @@ struct Report {
     /// For the world that it holds, or is told to: only the agent of group rank 0 has one.
     std::optional<Generation> store_ready = {};
     bool done = false;  ///< all of its workers ended with 0
-    /// In their order: of attempts that this node began anew itself, and of this one.
+    /// In their order: of attempts after which this node restarted by itself, and of this one.
     std::vector<FailureReport> evidence = {};
     std::optional<std::uint64_t> steps = {};
     std::string leaving = {};                 ///< why it goes; empty: it stays
@@ -81,7 +81,7 @@ struct Directive {
     What what;
     std::string why = {};                  ///< workers of another world stop
     std::chrono::milliseconds grace = {};  ///< that they have for it
-    /// To who may host the master after this one: what it goes on with. Another for each version.
+    /// To a node that may host the next master: what that continues with. Another for each version.
     std::shared_ptr<const JobRecord> record = {};
 
     friend bool operator==(const Directive&, const Directive&) = default;

@@ -40,7 +40,7 @@ struct FailureReport {
 /// What a failure is charged to. Each has a budget of its own: a node that is taken away must not
 /// use up what is meant for a program that crashes.
 enum class Charge : std::uint8_t {
-    kNothing,  ///< eviction, growth, what somebody asked for
+    kNothing,  ///< eviction, growth, what was asked for
     kWorker,   ///< the program died; --max-restarts
     kMemory,   ///< it was killed for the memory that it used
     kNode,     ///< a node broke or vanished

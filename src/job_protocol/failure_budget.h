@@ -11,7 +11,7 @@ namespace muster::job_protocol {
 
 struct Budget {
     std::optional<int> incidents;        ///< none: no limit
-    Duration window = Duration::zero();  ///< of calendar time in which they count; zero: for ever
+    Duration window = Duration::zero();  ///< of calendar time in which they count; zero: forever
 
     friend bool operator==(const Budget&, const Budget&) = default;
 };

@@ -15,7 +15,7 @@ struct Verdict {
     enum class Kind : std::uint8_t {
         kSucceeded,
         kFailed,
-        kExcluded,  ///< this node alone: the job goes on without it
+        kExcluded,  ///< this node alone: the job continues without it
     };
     Kind kind = Kind::kSucceeded;
     std::string text = {};                    ///< for people

@@ -13,7 +13,7 @@ namespace muster::job_protocol {
 /// Whose keys they are.
 struct KvSpace {
     /// Of the master that has them. They live as long as it does: what is asked of another is
-    /// refused, so that nobody takes an empty store for the one that was filled.
+    /// refused, so that no caller takes an empty store for the one that was filled.
     std::uint64_t epoch = 0;
     /// That the caller runs, with keys that end with it. Nothing: those of the job.
     std::optional<Generation> generation = {};

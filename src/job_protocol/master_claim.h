@@ -8,7 +8,7 @@ namespace muster::job_protocol {
 struct MasterClaim {
     std::uint64_t epoch = 0;
     int nodes = 0;        ///< of its world; 0: it has none
-    bool settled = true;  ///< it knows which agents there are, and the job goes on
+    bool settled = true;  ///< it knows which agents there are, and the job continues
 
     friend bool operator==(const MasterClaim&, const MasterClaim&) = default;
 };

@@ -13,7 +13,7 @@ namespace muster::job_protocol {
 
 // What agents and their master say to each other. An agent opens one stream and gets the order that
 // holds now, and each that holds later; it tells what is so with it on each change. Both are told
-// anew over each connection, so a message that was lost with one leaves nothing behind.
+// again over each connection, so a message that was lost with one leaves nothing behind.
 
 inline constexpr rpc::Stream<job::Join, job::Directive> kJoin{"join"};
 inline constexpr rpc::Note<job::Report> kReport{"report"};

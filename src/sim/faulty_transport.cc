@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse_number.h"
 #include "kube/objects/api_status.h"
 
 namespace muster::sim {
@@ -51,9 +51,7 @@ struct FaultyTransport::State {
     }
 
     void saw(std::string_view revision) {
-        std::uint64_t number = 0;
-        std::from_chars(revision.data(), revision.data() + revision.size(), number);
-        newest = std::max(newest, number);
+        newest = std::max(newest, parse_number<std::uint64_t>(revision).value_or(0));
     }
 
     void saw_answer(const kube::Response& response) {
@@ -67,9 +65,8 @@ struct FaultyTransport::State {
     /// The past one from which a list is answered; nothing: it gets what is.
     std::optional<std::uint64_t> revision_of_stale_list(const kube::Request& request) {
         const std::string_view asked = request.query_value("resourceVersion");
-        std::uint64_t floor = 0;
-        std::from_chars(asked.data(), asked.data() + asked.size(), floor);
-        floor = std::max<std::uint64_t>(floor, 1);
+        const std::uint64_t floor =
+            std::max<std::uint64_t>(parse_number<std::uint64_t>(asked).value_or(0), 1);
         if (asked.empty() || newest <= floor || !chance(faults.stale_list)) return std::nullopt;
         // The server itself still knows the states of the recent past.
         const std::uint64_t back = std::min<std::uint64_t>(newest - floor, 200);

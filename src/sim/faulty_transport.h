@@ -28,8 +28,8 @@ struct TransportFaults {
     double slow_request = 0;    ///< waits for one of `delay` before and another after its effect
     double slow_event = 0;      ///< waits for one of `delay`, and those behind it with it
     DurationRange delay{};
-    /// Not a fault: what every request takes before its effect. Without it two who undo each
-    /// other's work would do so for ever at one instant of virtual time.
+    /// Not a fault: what every request takes before its effect. Without it two clients that
+    /// undo each other's work would do so without end at one instant of virtual time.
     Duration latency{};
 
     bool any() const;

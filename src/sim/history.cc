@@ -121,7 +121,7 @@ void History::tell_pod(HistoryLine line, const store::StoreChange& change) {
     }
     const json::value& pod = *change.object;
     if (change.previous == nullptr) {
-        const bool again = ++pods_made_[change.key.namespace_ + "/" + name] > 1;
+        const bool again = ++pods_made_[{change.key.namespace_, name}] > 1;
         line.detail = again ? Detail::kTimeline : Detail::kTrace;
         line.what = fmt::format("pod {} {}", name, again ? "created again" : "created");
         return sink_(line);

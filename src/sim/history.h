@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/time/clock.h"
+#include "kube/values/namespaced_name.h"
 #include "store/store.h"
 
 namespace muster::sim {
@@ -51,7 +52,7 @@ class History {
     Sink sink_;
     std::uint64_t hash_ = 0xcbf29ce484222325ULL;
     std::uint64_t changes_ = 0;
-    std::map<std::string, int> pods_made_;  ///< by namespace/name: a second one replaces the first
+    std::map<kube::NamespacedName, int> pods_made_;  ///< a second one replaces the first
 };
 
 }  // namespace muster::sim

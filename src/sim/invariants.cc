@@ -91,7 +91,7 @@ std::string final_state(const json::value& job) {
     return text;
 }
 
-/// The replicas that decide start again for ever whatever their containers say.
+/// The replicas that decide start again without end, whatever their containers say.
 bool never_ends(const json::value& object) {
     const jobs::JobKind* kind =
         jobs::find_kind(text_at(object, {"apiVersion"}), text_at(object, {"kind"}));
@@ -123,7 +123,7 @@ struct Invariants::State {
     /// Pods and services that exist, with their owner's uid.
     std::map<store::StoreKey, std::string> dependents;
 
-    std::string leader = {};    ///< of the Lease, as a writer; empty: nobody
+    std::string leader = {};    ///< of the Lease, as a writer; empty: no operator
     bool leader_wrote = false;  ///< since it is that
 
     std::vector<std::pair<Instant, Duration>> calendar_steps = {};  ///< when, and by how much
@@ -259,7 +259,7 @@ struct Invariants::State {
     }
 
     /// What a job says of its restarts when it ends, or when the world does. What happens
-    /// afterwards to pods that run on is in nobody's account.
+    /// afterwards to pods that run on does not count.
     void check_account(JobLedger& job) {
         if (has_groups(*job.object)) return;
         job.settle_all(hooks.seen_before());
@@ -319,7 +319,7 @@ struct Invariants::State {
             check_pause(job, id);
             check_order(job, id);
         }
-        // What ends before the job says that it is resumed is in nobody's account.
+        // What ends before the job says that it is resumed does not count.
         if (job.object != nullptr && condition_of(*job.object, "Suspended") == "True")
             job.excuse_all();
         if (!entry.live) return;

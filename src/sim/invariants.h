@@ -19,7 +19,7 @@ struct InvariantHooks {
     /// What has stood in the API since before that has been seen by an operator that is up.
     std::function<Instant()> seen_before;
     /// What one operator asked for another may not know: the second of two, or the one after a
-    /// crash. It takes a pod that goes for one that somebody else stopped, and counts it.
+    /// crash. It takes a pod that goes for one that another client stopped, and counts it.
     bool forgetful = false;
     /// Terms of operators so far: one that leads again has forgotten as much as one that was
     /// started again. Empty: there is but one.
@@ -42,7 +42,7 @@ class Invariants {
     Invariants(const Clock& clock, Ledger& ledger, InvariantHooks hooks);
     ~Invariants();
 
-    /// `who` wrote it: "operator..." are operators, anything else is somebody else.
+    /// `who` wrote it: "operator..." are operators, any other name is another client.
     void change(std::string_view who, const store::StoreChange& change);
     /// The calendar was set, just now. What was asked for before goes by what it showed then.
     void calendar_set(Duration by);

@@ -111,7 +111,7 @@ struct SimulatedNodes::Impl {
         int number = 0;
         while (number < static_cast<int>(nodes.size()) && node_name(number) != name) ++number;
         if (number == static_cast<int>(nodes.size())) {
-            pod->gone = true;  // somebody else's
+            pod->gone = true;  // another node's
             return;
         }
         pod->node = number;

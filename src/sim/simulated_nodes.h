@@ -24,7 +24,7 @@ struct NodesOptions {
     bool report_every_phase = true;
     /// After this silence of a node no pod is bound to it,
     Duration unschedulable_after = std::chrono::seconds(40);
-    /// its pods are deleted, as the taint manager does (they stay, since nobody confirms),
+    /// its pods are deleted, as the taint manager does (they stay, since no kubelet confirms),
     Duration evict_after = std::chrono::seconds(340);
     /// and the node is taken out: the pod collector marks them Failed and removes them.
     Duration remove_after = std::chrono::seconds(600);

@@ -25,7 +25,7 @@ BusyPoll::BusyPoll(const asio::any_io_executor& executor, Clock& clock,
       sleep_until_(clock.now()),
       begun_(executor) {}
 
-void BusyPoll::stir() {
+void BusyPoll::note_activity() {
     const Instant now = clock_.now();
     const bool close = now - last_ < kClose;
     last_ = now;

@@ -21,7 +21,7 @@ class BusyPoll {
     BusyPoll(const asio::any_io_executor& executor, Clock& clock, std::function<void()> give_way);
 
     /// A request has arrived.
-    void stir();
+    void note_activity();
     /// The task to run for as long as requests may arrive.
     Task<void> stay_awake();
     bool awake() const { return turns_ > 0; }

@@ -25,7 +25,7 @@ class BurstTest : public ::testing::Test, protected SimulatedLoop {
 
 TEST_F(BurstTest, RequestsNowAndThenKeepNothingAwake) {
     for (int i = 0; i < 3; ++i) {
-        busy_poll.stir();
+        busy_poll.note_activity();
         EXPECT_FALSE(busy_poll.awake()) << i;
         await(clock.sleep_for(1ms));
     }
@@ -33,8 +33,8 @@ TEST_F(BurstTest, RequestsNowAndThenKeepNothingAwake) {
 
 TEST_F(BurstTest, ThoseThatFollowCloselyDoForAWhile) {
     for (int i = 0; i < 2; ++i) {
-        busy_poll.stir();
-        busy_poll.stir();
+        busy_poll.note_activity();
+        busy_poll.note_activity();
         EXPECT_TRUE(busy_poll.awake()) << i;
         settle();
         EXPECT_FALSE(busy_poll.awake()) << "no client asked again";
@@ -45,25 +45,25 @@ TEST_F(BurstTest, ThoseThatFollowCloselyDoForAWhile) {
 TEST_F(BurstTest, NobodyStaysAwakeWhereProcessorsAreBusy) {
     settle();
     others_take = 3ms;
-    busy_poll.stir();
-    busy_poll.stir();
+    busy_poll.note_activity();
+    busy_poll.note_activity();
     EXPECT_TRUE(busy_poll.awake());
     const Instant begin = clock.now();
     settle();
     EXPECT_EQ(clock.now() - begin, 3ms) << "it gave way once";
-    busy_poll.stir();
-    busy_poll.stir();
+    busy_poll.note_activity();
+    busy_poll.note_activity();
     EXPECT_FALSE(busy_poll.awake());
     await(clock.sleep_for(1s));
-    busy_poll.stir();
-    busy_poll.stir();
+    busy_poll.note_activity();
+    busy_poll.note_activity();
     EXPECT_TRUE(busy_poll.awake());
 }
 
 TEST_F(BurstTest, OthersRunMeanwhile) {
     settle();
-    busy_poll.stir();
-    busy_poll.stir();
+    busy_poll.note_activity();
+    busy_poll.note_activity();
     bool ran = false;
     asio::post(context, [&] { asio::post(context, [&] { ran = busy_poll.awake(); }); });
     settle();

@@ -87,7 +87,7 @@ void StoreServer::State::come(std::unique_ptr<net::ByteStream> stream) {
     if (!admits(address)) return refuse(address, "it does not come from this job");
     if (connections.size() >= limits.connections)
         return refuse(address, "there are as many as the store takes");
-    busy_poll.stir();
+    busy_poll.note_activity();
     tasks.spawn("store connection",
                 converse(std::make_shared<Connection>(std::move(stream), executor, ++last_number)));
 }
@@ -124,7 +124,7 @@ Task<void> StoreServer::State::converse(Shared connection) {
     for (;;) {
         const auto size = co_await connection->stream->read_some(asio::buffer(bytes));
         if (!size || *size == 0 || connection->ended) co_return;
-        busy_poll.stir();
+        busy_poll.note_activity();
         reader.put({bytes.data(), *size}, *size == bytes.size() && connection->stream->has_input());
         const Result<void> taken = take(connection, reader);
         if (!taken) {

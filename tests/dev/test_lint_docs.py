@@ -100,9 +100,11 @@ def test_phrases(tree, text, count):
     ("int anew = 0;  // it goes on\n", [1]), ('log("x",\n    "nobody is here");\n', [2]), ("/// Of `nobody`.\nint nobody();\n", []),
     ('R"(\nsomebody)"', [2]), ("// Null if there is none.", []), ("", [])])
 def test_phrases_in_comments_and_texts_of_code(tree, text, lines):
-    found = findings(tree, text, "src/kube/pod.h")
-    assert [line.split(": ")[0] for line in found] == [f"src/kube/pod.h:{line}" for line in lines]
-    assert findings(tree, text, "src/kube/pod_test.cc") == found and findings(tree, text, "src/other/pod.h") == found
+    for name in ("src/kube/pod.h", "src/other/internal/deep/pod.cc"):
+        found = findings(tree, text, name)
+        assert [line.split(": ")[0] for line in found] == [f"{name}:{line}" for line in lines]
+        assert findings(tree, text, "src/kube/pod_test.cc") == found and findings(tree, text, "other/pod.h") == found
+        (tree / name).unlink()
 
 
 TABLE = """| Folder | May use | Rooms |
@@ -131,5 +133,13 @@ def test_what_is_not_mended_yet_is_no_finding_until_it_is(tree, monkeypatch):
     assert "does not need its entry" in findings(tree, "again")[0]
 
 
-def test_what_was_is_told_in_the_changelog(tree):
-    assert findings(tree, "`nothing.h` anew", "CHANGELOG.md") == []
+@pytest.mark.parametrize("text,lines", [
+    ("# Changelog\nanew\n\n## Unreleased\n\n- It goes on.\n  Nobody knows.\n\n## 1.0\n\n- It was made anew.\n", [6, 7]),
+    ("# Changelog\n\n## Unreleased\n- `nothing.h` is\n### Fixed\nanew\n", [6]),
+    ("# Changelog\n\n## 1.0\n\n- It was made anew.\n\n## Unreleased\n\n- Somebody\n", [9]),
+    ("# Changelog\n\n## Unreleased\n\n## 1.0\n\n- `nothing.h` was made anew.\n", []),
+    ("`nothing.h` anew\n", []),
+])
+def test_what_is_unreleased_has_no_habits_and_what_was_published_stays(tree, text, lines):
+    found = findings(tree, text, "CHANGELOG.md")
+    assert [line.split(": ")[:2] for line in sorted(found)] == [[f"CHANGELOG.md:{line}", "phrase"] for line in lines], found

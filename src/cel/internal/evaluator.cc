@@ -267,7 +267,7 @@ Outcome Evaluator::carry_out(const Expression& at, const Call& call, std::string
     return result;
 }
 
-/// Adds to an accumulator that nobody else holds, in place.
+/// Adds to an accumulator, in place if nothing else holds it.
 Outcome Evaluator::extend(const Call& call, std::vector<Value> arguments) {
     if (auto paid = charge(1); !paid) return std::unexpected(paid.error());
     if (call.function == "_+_") {

@@ -12,7 +12,7 @@
 namespace muster::cel {
 namespace {
 
-/// Go's names of numbers that are none.
+/// Go's names for infinities and NaN.
 std::optional<double> special(std::string_view text) {
     const bool negative = text.starts_with('-');
     if (negative || text.starts_with('+')) text.remove_prefix(1);

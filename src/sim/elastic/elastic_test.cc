@@ -281,7 +281,7 @@ TEST_F(Elastic, AMasterThatIsNotThereIsNamed) {
     world->start_agent(world->add_node());
     advance(11min);
     ASSERT_TRUE(node(0).end);
-    EXPECT_THAT(node(0).end->text, HasSubstr("the job's master can't be reached: nobody listens"));
+    EXPECT_THAT(node(0).end->text, HasSubstr("the job's master can't be reached: nothing listens"));
 }
 
 TEST_F(Elastic, AnOldMasterIsNotObeyed) {

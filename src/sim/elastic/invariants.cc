@@ -50,7 +50,7 @@ Invariants::Known& Invariants::known(const job_protocol::World& world) {
 void Invariants::look_at_shape(const job_protocol::World& world) {
     const auto& limits = options_.membership;
     if (static_cast<int>(world.members.size()) != world.nodes)
-        return wrong("worlds", "a store is begun by somebody who does not know all members");
+        return wrong("worlds", "a store is started by a node that does not know all members");
     if (world.nodes < limits.min_nodes || world.nodes > limits.max_nodes ||
         world.nodes % limits.node_unit != 0)
         wrong("worlds",
@@ -70,7 +70,7 @@ void Invariants::look_at_shape(const job_protocol::World& world) {
         slots.size() != world.members.size())
         wrong("worlds",
               "an agent or a slot is in it twice, or its ranks are not counted: " + name(world));
-    // A node that was cut off, and is its whole world, does not know, and may begin anew alone.
+    // A node that was cut off, and is its whole world, does not know, and may restart alone.
     if (end() && newest_kept().newest_at_end < world.generation &&
         !worlds_.contains(world.generation) && !masters_differ_.excuse(clock_.now(), clock_.now()))
         wrong("verdict", "there is a new world after the job's end: " + name(world));
@@ -197,7 +197,7 @@ bool Invariants::has_excuse(const Known& world) const {
     });
 }
 
-/// A node that is the whole world has begun anew alone when its master had just decided the same,
+/// A node that is the whole world has restarted alone when its master had just decided the same,
 /// and could not say so.
 bool Invariants::was_begun_twice(const job_protocol::World& world) const {
     const auto known = made_.find(world.generation);
@@ -241,7 +241,7 @@ void Invariants::agent_ended(const std::string& node, const agent::AgentEnd& end
         if (!has_ended(kind))
             wrong("agent-end", node + ": an agent ends in a way in which the job has not ended");
     } else if (end.kind == agent::AgentEnd::Kind::kLeft && !leaving_.erase(node)) {
-        wrong("agent-end", node + ": an agent leaves, and nobody wanted it to");
+        wrong("agent-end", node + ": an agent leaves, and was not told to");
     }
 }
 
@@ -262,7 +262,7 @@ void Invariants::recorded(const job_protocol::JobRecord& record, std::size_t num
 void Invariants::look_at_charges(const job_protocol::JobRecord& record, Kept& kept) {
     const auto& now = record.incidents;
     if (now == kept.charged) return;
-    // Each has a limit and none a window, so that all of them count for ever.
+    // Each has a limit and none a window, so that all of them count without end.
     if (now.size() < kept.charged.size() ||
         !std::ranges::equal(kept.charged, std::span(now).first(kept.charged.size())))
         wrong("charges", "a charge was forgotten");
@@ -276,7 +276,7 @@ void Invariants::look_at_charges(const job_protocol::JobRecord& record, Kept& ke
                         to_string(incident.charge), incident.error));
         const auto world = worlds_.find(incident.generation);
         const bool happened = incident.charge == Charge::kNode
-                                  // Of a world that nobody was told of nobody can say who is in it.
+                                  // A world that no node was told of has no known members.
                                   ? world == worlds_.end() || has_excuse(world->second)
                                   : died_.contains({incident.generation, incident.restarts});
         if (!happened)

@@ -21,14 +21,14 @@
 
 namespace muster::sim::elastic {
 
-/// What really happened in a simulated job, seen by nobody in it, and what must never happen:
+/// What really happened in a simulated job, which nothing in it sees, and what must never happen:
 ///
 /// - two worlds of one generation, or one that may not be made (its size, its ranks);
 /// - members of a generation who do not agree on it, or two live holders of one of its ranks;
 /// - workers that would find what the world before has stored;
 /// - workers that are told to stop although none of their world has died, no node of it had a
 ///   fault by which it may be taken for lost, no larger world was made, no workers of another
-///   master's world run beside them, no attempt was charged behind which their node had begun anew
+///   master's world run beside them, no attempt was charged after which their node had restarted
 ///   alone, and the job has not ended;
 /// - a charge for what did not happen, two for one attempt, or none where one is due;
 /// - an end that changes, that is no end of this job, or after which there is another world;

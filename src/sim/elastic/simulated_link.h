@@ -27,12 +27,12 @@ inline BlockedWays draw_blocked_ways(Rng& rng) {
     return {.up = up, .down = !up || rng.chance(0.5)};
 }
 
-/// What lies between a node and everybody else: connections over it are late, stand still in one
+/// What lies between a node and all others: connections over it are late, stand still in one
 /// direction or both, or break in any of the ways in which they do. What stands still is not lost,
 /// as with TCP.
 class SimulatedLink {
   public:
-    /// Of a connection to somebody else, which may lead over that one's link.
+    /// Of a connection to another node, which may lead over that one's link.
     using Onward = std::function<Task<Result<std::unique_ptr<net::ByteStream>>>()>;
 
     SimulatedLink(const asio::any_io_executor& executor, Clock& clock, FaultWindows& fault_windows)
@@ -71,7 +71,7 @@ class SimulatedLink {
     /// The node's end of a new connection.
     Task<Result<std::unique_ptr<net::ByteStream>>> connect(net::MemoryListener*& listener) {
         co_await opening();
-        if (listener == nullptr) co_return Error(Code::kUnavailable, "nobody listens");
+        if (listener == nullptr) co_return Error(Code::kUnavailable, "nothing listens");
         CO_TRY(auto far, listener->connect());
         auto [near, inside] = net::make_memory_streams(executor_);
         carry({std::move(inside), std::move(far), listener});
@@ -84,13 +84,13 @@ class SimulatedLink {
         carry({std::move(inside), std::move(far), nullptr});
         co_return std::move(near);
     }
-    /// Somebody else's end of a new connection to what listens on the node, which is asked for when
-    /// the way there is open.
+    /// The other end of a new connection to what listens on the node, which is asked for when the
+    /// way there is open.
     Task<Result<std::unique_ptr<net::ByteStream>>> accept(
         std::function<std::shared_ptr<net::MemoryListener>()> listener) {
         co_await opening();
         const auto found = listener();
-        if (!found) co_return Error(Code::kUnavailable, "nobody listens");
+        if (!found) co_return Error(Code::kUnavailable, "nothing listens");
         CO_TRY(auto inside, found->connect());
         auto [near, outside] = net::make_memory_streams(executor_);
         carry({std::move(inside), std::move(outside), found.get()});
@@ -99,7 +99,7 @@ class SimulatedLink {
 
     enum class Seen {
         kByBoth,
-        kByNode,    ///< the other side finds out by silence, or when the node connects anew
+        kByNode,    ///< the other side finds out by silence, or when the node connects again
         kByMaster,  ///< and the other way round
     };
     void cut(Seen seen = Seen::kByBoth) {
@@ -148,7 +148,7 @@ class SimulatedLink {
   private:
     struct Lane {
         std::unique_ptr<net::ByteStream> inside;   ///< towards the node
-        std::unique_ptr<net::ByteStream> outside;  ///< towards everybody else
+        std::unique_ptr<net::ByteStream> outside;  ///< towards all others
         const net::MemoryListener* to;             ///< never followed: whoever listened may be gone
         bool dark = false;
         std::optional<Duration> late = {};

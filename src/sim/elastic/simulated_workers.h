@@ -55,7 +55,7 @@ class SimulatedWorkers final : public workers::Workers {
     }
 
     Task<workers::WorkerEnd> next_end() override {
-        // Of an agent that was killed nobody hears any more.
+        // An agent that was killed is told nothing more.
         const std::uint64_t reader = readers_;
         while (ends_.empty() || reader != readers_) co_await changed_.wait();
         workers::WorkerEnd end = std::move(ends_.front());
@@ -129,7 +129,7 @@ class SimulatedWorkers final : public workers::Workers {
         set_->steps = set_->steps.value_or(0) + 1;
         return true;
     }
-    /// All are gone, and nobody is told so.
+    /// All are gone, and the agent is not told.
     void vanish() {
         if (!set_) return;
         truth_.say(node_ + ": workers vanish");

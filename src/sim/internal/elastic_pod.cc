@@ -112,7 +112,7 @@ void ElasticPod::begin_to_host() {
         job_.nodes.invariants.of_master_place(machine);
     }
     const auto hosts = container_->seat->host(0, run::HostedMaster::Start::kAsFirst, {});
-    CHECK(hosts && *hosts, "nobody else has a pod's endpoint");
+    CHECK(hosts && *hosts, "nothing else has a pod's endpoint");
     job_.masters_changed();
 }
 

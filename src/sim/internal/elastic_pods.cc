@@ -71,7 +71,7 @@ ElasticPods::ElasticPods(asio::any_io_executor executor, Clock& clock, Ledger& l
 
 ElasticPods::~ElasticPods() = default;
 
-/// Null: nobody owns it.
+/// Null: nothing owns the pod.
 ElasticJob* ElasticPods::job_of(const json::value& pod) {
     const json::value* const owner = controller_of(pod);
     if (owner == nullptr) return nullptr;

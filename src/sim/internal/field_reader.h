@@ -17,8 +17,8 @@ namespace muster::sim {
 std::optional<Duration> parse_span(std::string_view text);
 
 /// Reads an object field by field. A value of a wrong type or out of its range is a problem with
-/// its path, and the target stays as it is; so is, when the reader goes, every key that nobody
-/// asked for. Besides durations and ranges of them it reads what kube's codec has no type for:
+/// its path, and the target stays as it is; so is, when the reader goes, every key that was
+/// not asked for. Besides durations and ranges of them it reads what kube's codec has no type for:
 /// numbers with a fraction.
 class FieldReader {
   public:

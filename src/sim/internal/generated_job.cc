@@ -73,7 +73,7 @@ const jobs::JobKind& kind_named(const std::string& name) {
     return *kind;
 }
 
-/// Its pods run muster-run. The rest of its workers may be added by somebody later.
+/// Its pods run muster-run. The rest of its workers may be added later.
 void make_elastic(const GeneratedJobs& jobs, json::object& spec, Rng& rng) {
     constexpr int kMostWorkers = 4;
     json::object& replicas = spec["pytorchReplicaSpecs"].get_object();
@@ -110,7 +110,7 @@ json::object generate_job(const GeneratedJobs& jobs, const std::string& name, Rn
                      {"kind", kind.resource.kind},
                      {"metadata", std::move(metadata)},
                      {"spec", {{"runPolicy", std::move(policy)}}}};
-    // Not every choice of types is a job: somebody must decide.
+    // Not every choice of types is a job: some replica must decide.
     json::object& spec = job["spec"].get_object();
     do {
         choose_words(kind, spec, rng);

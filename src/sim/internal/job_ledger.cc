@@ -53,7 +53,7 @@ void note_bad(PodEntry& entry, Instant at) {
 void note_end(PodEntry& entry, const PodChange& change, Instant at) {
     if (change.ended && !entry.ended && change.phase == "Failed" && !entry.stopped && !entry.bad) {
         note_bad(entry, at);
-        // It never ran, and somebody else wanted it to go before: how it ends then says little.
+        // It never ran, and another client wanted it to go before: how it ends says little.
         if (change.was_going && !entry.has_run) entry.excused = true;
     }
     entry.ended |= change.ended;
@@ -68,7 +68,7 @@ void note_removal(PodEntry& entry, const PodChange& change, const Circumstances&
         else
             entry.stopped = true;
     }
-    // That it ran may be told after somebody wanted it to go.
+    // That it ran may be told after it was asked to go.
     if (!entry.stopped && !entry.ended && entry.has_run && !entry.bad) note_bad(entry, now.at);
 }
 

@@ -25,7 +25,7 @@ struct PodEntry {
     bool gone = false;       ///< from the API
     bool was_ready = false;  ///< or has succeeded
     bool stopped = false;    ///< the operator wanted it to go before it was `bad`
-    /// Failed, or taken away by somebody else while it ran: a pod that follows it is a restart.
+    /// Failed, or taken away by another client while it ran: a pod that follows it is a restart.
     bool bad = false;
     /// Whether it counts is open. The job was edited meanwhile. Or operators die, and one did
     /// between its removal and its successor, or its eviction took its restarts in place from its

@@ -18,7 +18,7 @@ struct PostedJob {
     std::string name;
 };
 
-/// Somebody who posts jobs and meddles with them. Nothing stands between the user and the API, and
+/// A user who posts jobs and meddles with them. Nothing stands between the user and the API, and
 /// what fails (the job is gone) is left alone. Thread: one loop.
 class User {
   public:

@@ -170,7 +170,7 @@ void World::committed(const store::StoreChange& change) {
         if (holder != leader_) {
             leader_ = holder;
             leads_since_ = clock_.now();
-            note(fmt::format("{} leads", leader_.empty() ? "nobody" : leader_));
+            note(fmt::format("{} leads", leader_.empty() ? "no operator" : leader_));
         }
     }
     invariants_.change(writer_, change);

@@ -9,8 +9,8 @@ namespace muster::sim {
 
 /// What was wrong with a simulated node and the way to it, as far as a master may take the node for
 /// lost by that. It is the excuse for a world that ended although none of its workers had died, so
-/// it is narrow: a connection that broke and could come back at once is none, nor is one that is
-/// only late, nor a master that died.
+/// it is narrow: a connection that broke and could come back at once is no excuse, nor is one
+/// that is only late, nor a master that died.
 class FaultWindows {
   public:
     /// No agent of before answers any more: from now on until another is there.

@@ -180,7 +180,7 @@ std::optional<std::uint32_t> digits_at(std::string_view text, std::size_t at, st
     return number;
 }
 
-/// The character of an escape of one letter; '\0': it is none.
+/// The character that an escape of one letter means; '\0' if there is no such escape.
 char simple_escape(char c) {
     constexpr std::string_view kLetters = "abfnrtv\"'\\?`";
     constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\"'\\?`";

@@ -86,7 +86,7 @@ class Parser {
     }
     Parsed conjunction() { return logical("&&", "_&&_", &Parser::relation); }
 
-    /// `a && b && c` as a balanced tree, as upstream: nobody walks a chain.
+    /// `a && b && c` as a balanced tree, as upstream: nothing has to walk a chain.
     Parsed logical(std::string_view symbol, const char* function, Parsed (Parser::*term)()) {
         std::vector<ExpressionPtr> terms;
         std::vector<std::size_t> places;
