@@ -120,6 +120,22 @@ TEST_F(CrdTest, WrongColumnsAndNamesAreRefused) {
     EXPECT_THAT(message(refused), HasSubstr("spec.names.shortNames[1]: Invalid value: \"T h\""));
 }
 
+TEST_F(CrdTest, AVersionHasAtMost200Columns) {
+    const auto with_columns = [](std::size_t count) {
+        json::value crd = json::parse(definition());
+        json::array columns(count,
+                            {{"name", "A"}, {"type", "string"}, {"jsonPath", ".spec.color"}});
+        crd.at("spec").at("versions").at(0).as_object()["additionalPrinterColumns"] =
+            std::move(columns);
+        return json::serialize(crd);
+    };
+    const kube::Response refused = post(kCrds, with_columns(201));
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_THAT(message(refused), HasSubstr("spec.versions[0].additionalPrinterColumns: Too many: "
+                                            "201: must have at most 200 items"));
+    EXPECT_EQ(post(kCrds, with_columns(200)).status, 201);
+}
+
 TEST_F(CrdTest, ValidationNamesAllFaults) {
     define();
     const kube::Response refused =

@@ -5,6 +5,7 @@
 #include "apiserver/authentication/authentication.h"
 #include "apiserver/authorization/granted_rules.h"
 #include "apiserver/authorization/policy_rule.h"
+#include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {
 
@@ -31,6 +32,25 @@ Decision decide(const WatchCache& cache, const User& user, const Action& action)
     if (!decision.allowed && !errors.empty())
         decision.reason = fmt::format("RBAC: {}", joined_errors(errors));
     return decision;
+}
+
+AllowedNames allowed_names(const WatchCache& cache, const User& user, const Action& action) {
+    AllowedNames allowed;
+    allowed.all = user.in_group(kMasters);
+    if (allowed.all) return allowed;
+    const std::vector<std::string> errors =
+        visit_granted_rules(cache, user, action.namespace_, [&](const Grant& grant) {
+            if (!rule_allows_some_name(grant.rule, action)) return true;
+            const json::array* names = array_at(grant.rule, "resourceNames");
+            allowed.all = names == nullptr || names->empty();
+            if (allowed.all) return false;
+            for (const json::value& name : *names)
+                if (const json::string* text = name.if_string()) allowed.names.emplace(*text);
+            return true;
+        });
+    if (!allowed.all && !errors.empty())
+        allowed.reason = fmt::format("RBAC: {}", joined_errors(errors));
+    return allowed;
 }
 
 StatusError forbidden_for(const User& user, const Action& action, const Decision& decision) {

@@ -1,6 +1,10 @@
 #include "apiserver/authorization/ownership.h"
 
-#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "apiserver/objects/json_access.h"
 #include "kube/values/equality.h"
@@ -21,36 +25,65 @@ bool blocks(const json::value& owner) {
     return fields != nullptr && bool_at(*fields, "blockOwnerDeletion");
 }
 
-/// It was there, and blocked its owner's deletion.
-bool blocked_before(const json::array& before, const json::object& owner) {
-    return std::ranges::any_of(before, [&](const json::value& one) {
-        const json::object* fields = one.if_object();
-        return fields != nullptr && blocks(one) &&
-               string_at(*fields, "uid") == string_at(owner, "uid") &&
-               string_at(*fields, "kind") == string_at(owner, "kind") &&
-               string_at(*fields, "name") == string_at(owner, "name") &&
-               string_at(*fields, "apiVersion") == string_at(owner, "apiVersion");
-    });
+/// What an owner is known by: uid, kind, name, apiVersion.
+using OwnerKey = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+
+OwnerKey key_of(const json::object& owner) {
+    return {string_at(owner, "uid"), string_at(owner, "kind"), string_at(owner, "name"),
+            string_at(owner, "apiVersion")};
 }
 
-StatusResult<void> check_owner(const WatchCache& cache, const Registry& registry,
-                               const User& author, const Target& target, const json::object& object,
-                               const json::object& owner) {
-    const DefPtr def = registry.find_kind(string_at(owner, "apiVersion"), string_at(owner, "kind"));
-    if (def == nullptr) return {};
-    Action update{.verb = "update", .group = def->type.group, .resource = def->type.plural};
-    update.name = string_at(owner, "name");
-    if (def->type.namespaced) update.namespace_ = target.namespace_;
-    if (decide(cache, author, update).allowed) return {};
-    update.subresource = "finalizers";
-    const Decision decision = decide(cache, author, update);
-    if (decision.allowed) return {};
-    return forbidden(
-        target.type(), name_of(object),
-        fmt::format("cannot set blockOwnerDeletion if an ownerReference refers to a resource you "
-                    "can't set finalizers on: {}",
-                    decision.reason));
+std::set<OwnerKey> blocking(const json::array& owners) {
+    std::set<OwnerKey> keys;
+    for (const json::value& owner : owners)
+        if (blocks(owner)) keys.insert(key_of(owner.get_object()));
+    return keys;
 }
+
+/// Which owners the author of one object may block. An object has many owners and a cluster many
+/// rules: the rules are looked through once for each kind of owner.
+class BlockableOwners {
+  public:
+    BlockableOwners(const WatchCache& cache, const Registry& registry, const User& author,
+                    std::string_view space)
+        : cache_(cache), registry_(registry), author_(author), namespace_(space) {}
+
+    /// nullopt: it may be blocked. Otherwise a role that could not be read, or "".
+    std::optional<std::string> why_not(const json::object& owner) {
+        const auto [it, added] =
+            kinds_.try_emplace({string_at(owner, "apiVersion"), string_at(owner, "kind")});
+        Kind& kind = it->second;
+        const std::string_view name = string_at(owner, "name");
+        if (added) {
+            kind.def = registry_.find_kind(it->first.first, it->first.second);
+            if (kind.def != nullptr) kind.update = names_for(*kind.def, "");
+        }
+        if (kind.def == nullptr || kind.update.contain(name)) return std::nullopt;
+        if (!kind.finalizers) kind.finalizers = names_for(*kind.def, "finalizers");
+        if (kind.finalizers->contain(name)) return std::nullopt;
+        return kind.finalizers->reason;
+    }
+
+  private:
+    struct Kind {
+        DefPtr def;  ///< null if it is not served
+        AllowedNames update;
+        std::optional<AllowedNames> finalizers;
+    };
+
+    AllowedNames names_for(const ResourceDef& def, std::string_view subresource) const {
+        Action update{.verb = "update", .group = def.type.group, .resource = def.type.plural};
+        update.subresource = subresource;
+        if (def.type.namespaced) update.namespace_ = namespace_;
+        return allowed_names(cache_, author_, update);
+    }
+
+    const WatchCache& cache_;
+    const Registry& registry_;
+    const User& author_;
+    std::string namespace_;
+    std::map<std::pair<std::string_view, std::string_view>, Kind> kinds_;  ///< by apiVersion, kind
+};
 
 }  // namespace
 
@@ -70,10 +103,16 @@ StatusResult<void> check_ownership(const WatchCache& cache, const Registry& regi
                 fmt::format("cannot set an ownerRef on a resource you can't delete: {}",
                             decision.reason));
     }
+    const std::set<OwnerKey> blocked_before = blocking(had);
+    BlockableOwners blockable(cache, registry, author, target.namespace_);
     for (const json::value& entry : has) {
-        const json::object* owner = entry.if_object();
-        if (owner == nullptr || !blocks(entry) || blocked_before(had, *owner)) continue;
-        TRY_VOID(check_owner(cache, registry, author, target, after, *owner));
+        if (!blocks(entry) || blocked_before.contains(key_of(entry.get_object()))) continue;
+        if (const auto why = blockable.why_not(entry.get_object()))
+            return forbidden(
+                target.type(), name_of(after),
+                fmt::format("cannot set blockOwnerDeletion if an ownerReference refers to a "
+                            "resource you can't set finalizers on: {}",
+                            *why));
     }
     return {};
 }

@@ -33,6 +33,11 @@ bool resource_covers(std::string_view granted, std::string_view resource,
     return granted.starts_with('/') && granted.substr(1) == subresource;
 }
 
+bool has_verb(const json::object& rule, std::string_view wanted) {
+    return any_string(rule, "verbs",
+                      [&](std::string_view verb) { return verb == "*" || verb == wanted; });
+}
+
 }  // namespace
 
 bool url_covers(std::string_view granted, std::string_view url) {
@@ -42,21 +47,23 @@ bool url_covers(std::string_view granted, std::string_view url) {
     return url.starts_with(granted);
 }
 
-bool rule_allows(const json::object& rule, const Action& action) {
-    if (!any_string(rule, "verbs",
-                    [&](std::string_view verb) { return verb == "*" || verb == action.verb; }))
-        return false;
-    if (action.resource.empty())
-        return any_string(rule, "nonResourceURLs",
-                          [&](std::string_view url) { return url_covers(url, action.path); });
-    const json::array* names = array_at(rule, "resourceNames");
-    return any_string(
+bool rule_allows_some_name(const json::object& rule, const Action& action) {
+    return has_verb(rule, action.verb) &&
+           any_string(
                rule, "apiGroups",
                [&](std::string_view group) { return group == "*" || group == action.group; }) &&
-           any_string(rule, "resources",
-                      [&](std::string_view resource) {
-                          return resource_covers(resource, action.resource, action.subresource);
-                      }) &&
+           any_string(rule, "resources", [&](std::string_view resource) {
+               return resource_covers(resource, action.resource, action.subresource);
+           });
+}
+
+bool rule_allows(const json::object& rule, const Action& action) {
+    if (action.resource.empty())
+        return has_verb(rule, action.verb) &&
+               any_string(rule, "nonResourceURLs",
+                          [&](std::string_view url) { return url_covers(url, action.path); });
+    const json::array* names = array_at(rule, "resourceNames");
+    return rule_allows_some_name(rule, action) &&
            (names == nullptr || names->empty() ||
             any_string(rule, "resourceNames",
                        [&](std::string_view name) { return name == action.name; }));

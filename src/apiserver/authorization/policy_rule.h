@@ -12,6 +12,9 @@ namespace muster::apiserver {
 /// Whether a rule of a role (rbac.authorization.k8s.io/v1 PolicyRule) allows the action. Reads the
 /// stored JSON, so that nothing has to be kept in sync with it.
 bool rule_allows(const json::object& rule, const Action& action);
+/// The same for an action on a resource, without looking at names: the rule may allow it for those
+/// in its resourceNames alone.
+bool rule_allows_some_name(const json::object& rule, const Action& action);
 
 /// A parsed rule.
 struct PolicyRule {

@@ -28,6 +28,8 @@ json::value make_merge_patch(const json::value& from, const json::value& to);
 /// objects merge and lists are replaced. Understands $patch, $retainKeys, $setElementOrder and
 /// $deleteFromPrimitiveList; new items of a merged list go first, as on the real server. An invalid
 /// directive is kBadRequest; a list item without its merge key is kInternal, as on the real server.
+/// Items of one patch with the same key merge one after the other; kBadRequest where that is very
+/// much work.
 Result<json::value> apply_strategic_merge_patch(const json::value& target, const json::value& patch,
                                                 const Schema& schema);
 

@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 #include <ostream>
 
+#include "base/test_growth.h"
 #include "kube/patch/patch.h"
 #include "kube/schema/schema.h"
 
@@ -119,6 +120,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "ports":[{"containerPort":80,"name":"http","protocol":"TCP"},
                          {"containerPort":81}],
                 "command":["c"],"volumeMounts":[{"mountPath":"/v","name":"v","readOnly":true}]}]}})"},
+        Row{"items with one key merge one after the other", "Pod",
+            R"({"spec":{"containers":[{"name":"a","env":[{"name":"X","value":"1"}],"tty":true}]}})",
+            R"({"spec":{"containers":[{"name":"a","env":[{"name":"Y"}]},
+                {"name":"b","image":"1"},{"name":"a","env":[{"name":"Z"}],"tty":null},
+                {"name":"b","image":"2"},{"name":"a","env":[{"name":"X","value":"2"}]}]}})",
+            R"({"spec":{"containers":[{"name":"a","env":[{"name":"Z"},{"name":"Y"},
+                {"name":"X","value":"2"}]},{"name":"b","image":"2"}]}})"},
         Row{"a field of an item is removed", "Pod",
             R"({"spec":{"containers":[{"name":"a","image":"1","tty":true}]}})",
             R"({"spec":{"containers":[{"name":"a","tty":null}]}})",
@@ -297,6 +305,118 @@ TEST(StrategicMergeCost, GrowsWithTheListAndNotItsSquare) {
         apply_strategic_merge_patch(pod(before), pod(change), *core_schema("Pod"));
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(*result, pod(change));
+}
+
+// Patches of a size whose work may not grow with its square; they may be refused.
+
+/// Many members, for items to be large.
+json::object members(std::size_t count) {
+    json::object all;
+    for (std::size_t i = 0; i < count; ++i) all["m" + std::to_string(i)] = "v";
+    return all;
+}
+
+json::value pod_of(json::array containers) {
+    return {{"spec", {{"containers", std::move(containers)}}}};
+}
+
+json::value one_container_many_times(std::size_t size) {
+    json::array containers;
+    for (std::size_t i = 0; i < size; ++i)
+        containers.push_back(
+            {{"name", "c"}, {"env", json::array{{{"name", "V" + std::to_string(i)}}}}});
+    return pod_of(std::move(containers));
+}
+
+json::value one_variable_many_times(std::size_t size) {
+    json::object large = members(size);
+    large["name"] = "V";
+    json::array env{std::move(large)};
+    for (std::size_t i = 0; i < size; ++i)
+        env.push_back({{"name", "V"}, {"m" + std::to_string(i), nullptr}});
+    return pod_of({{{"name", "c"}, {"env", json::array{{{"name", "V"}}}}},
+                   {{"name", "c"}, {"env", std::move(env)}}});
+}
+
+json::value removed_many_times(std::size_t size) {
+    json::object large = members(size);
+    large["name"] = "c";
+    json::array containers{std::move(large)};
+    for (std::size_t i = 0; i < size; ++i)
+        containers.push_back({{"name", "c"},
+                              {"resources", {{"limits", {{"$patch", "merge"}}}}},
+                              {"m0", nullptr},
+                              {"m1", nullptr}});
+    return pod_of(std::move(containers));
+}
+
+/// The path of each member would have the key.
+json::value below_a_long_key(std::size_t size) {
+    json::object inner;
+    for (std::size_t i = 0; i < size; ++i) inner["m" + std::to_string(i)] = json::object();
+    const json::object item{{"name", "c"}, {std::string(20 * size, 'k'), std::move(inner)}};
+    return pod_of({item, item});
+}
+
+struct GrowthRow {
+    const char* name;
+    json::value (*patch)(std::size_t size);
+    std::size_t size;
+};
+
+void PrintTo(const GrowthRow& row, std::ostream* out) { *out << row.name; }
+
+class StrategicMergeGrowth : public testing::TestWithParam<GrowthRow> {};
+
+TEST_P(StrategicMergeGrowth, IsNotTheSquareOfThePatch) {
+    const GrowthRow& row = GetParam();
+    const json::value target = json::parse(R"({"spec":{"containers":[{"name":"c"}]}})");
+    const Schema::Ptr schema = core_schema("Pod");
+    const json::value patches[] = {row.patch(row.size), row.patch(10 * row.size)};
+    EXPECT_LE(growth_by_ten(row.size,
+                            [&](std::size_t size) {
+                                (void)apply_strategic_merge_patch(
+                                    target, patches[size == row.size ? 0 : 1], *schema);
+                            }),
+              kLinearGrowth);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, StrategicMergeGrowth,
+                         testing::Values(GrowthRow{"one_container", one_container_many_times,
+                                                   1'000},
+                                         GrowthRow{"one_variable", one_variable_many_times, 500},
+                                         GrowthRow{"removed_members", removed_many_times, 300},
+                                         GrowthRow{"a_long_key", below_a_long_key, 1'000}),
+                         testing::PrintToStringParamName());
+
+TEST(StrategicMergeCost, RepeatedKeysAreRefusedOnlyWhereTheyAreMuchWork) {
+    const json::value target = json::parse(R"({"spec":{"containers":[{"name":"c"}]}})");
+    Result<json::value> some =
+        apply_strategic_merge_patch(target, one_container_many_times(100), *core_schema("Pod"));
+    ASSERT_TRUE(some) << some.error().message();
+    const json::array& env = some->at("spec").at("containers").at(0).at("env").as_array();
+    ASSERT_EQ(env.size(), 100u);
+    EXPECT_EQ(env.front().at("name"), "V99") << "new items go first";
+
+    const Result<json::value> many =
+        apply_strategic_merge_patch(target, one_container_many_times(70'000), *core_schema("Pod"));
+    ASSERT_FALSE(many);
+    EXPECT_EQ(many.error().code(), Code::kBadRequest);
+    EXPECT_THAT(many.error().message(),
+                testing::MatchesRegex(R"(strategic merge patch: spec.containers\[[0-9]+\]: )"
+                                      R"(the list names "c" too often.*)"));
+
+    // Ports of two protocols have one key, and clients send them all.
+    json::array ports;
+    for (int port = 1; port <= 2'000; ++port)
+        for (const char* protocol : {"TCP", "UDP"})
+            ports.push_back({{"port", port}, {"protocol", protocol}});
+    const Result<json::value> service = apply_strategic_merge_patch(
+        json::object(), {{"spec", {{"ports", ports}}}}, *core_schema("Service"));
+    EXPECT_TRUE(service) << service.error().message();
+    const Result<json::value> again = apply_strategic_merge_patch(
+        *service, {{"spec", {{"ports", ports}}}}, *core_schema("Service"));
+    EXPECT_TRUE(again) << again.error().message();
 }
 
 }  // namespace

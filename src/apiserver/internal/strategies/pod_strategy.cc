@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <boost/json/serialize.hpp>
+#include <map>
+#include <string>
+#include <unordered_set>
+
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/strategies/pod_spec_validation.h"
 #include "apiserver/internal/strategies/strategies.h"
@@ -28,14 +34,27 @@ void take_images(json::object& next, const json::object& current, std::string_vi
     }
 }
 
+/// One text for equal entries, whatever the order of their fields, which are scalars.
+std::string entry_text(const json::value& entry) {
+    const json::object* fields = entry.if_object();
+    if (fields == nullptr) return json::serialize(entry);
+    std::map<std::string_view, const json::value*> by_name;
+    for (const auto& field : *fields) by_name.emplace(field.key(), &field.value());
+    json::object ordered;
+    for (const auto& [name, value] : by_name) ordered.emplace(name, *value);
+    return json::serialize(ordered);
+}
+
 /// Whether each entry of one list is also in the other.
 bool all_within(const json::object& spec, const json::object& other, std::string_view key) {
     const json::array* entries = array_at(spec, key);
-    const json::array* among = array_at(other, key);
     if (entries == nullptr) return true;
-    return std::ranges::all_of(*entries, [&](const json::value& entry) {
-        return among != nullptr && std::ranges::find(*among, entry) != among->end();
-    });
+    // Both may be long.
+    std::unordered_set<std::string> texts;
+    if (const json::array* among = array_at(other, key))
+        for (const json::value& entry : *among) texts.insert(entry_text(entry));
+    return std::ranges::all_of(
+        *entries, [&](const json::value& entry) { return texts.contains(entry_text(entry)); });
 }
 
 /// While a gate holds a pod, its placement may still be narrowed.

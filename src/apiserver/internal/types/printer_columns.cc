@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "apiserver/objects/json_access.h"
 
@@ -11,13 +12,16 @@ namespace muster::apiserver {
 namespace {
 
 constexpr std::string_view kColumnsKey = "additionalPrinterColumns";
+/// Each row of a Table has them all.
+constexpr std::size_t kMostColumns = 200;
 constexpr std::string_view kColumnTypes[] = {"boolean", "date", "integer", "number", "string"};
 
 }  // namespace
 
 std::vector<PrinterColumn> printer_columns_of(const json::object& version) {
     std::vector<PrinterColumn> columns;
-    for (const json::object* column : objects_at(version, kColumnsKey)) {
+    for (const json::object* column :
+         objects_at(version, kColumnsKey) | std::views::take(kMostColumns)) {
         Result<kube::JsonPath> path = kube::JsonPath::parse(string_at(*column, "jsonPath"));
         if (!path) continue;
         columns.push_back({std::string(string_at(*column, "name")),
@@ -32,6 +36,13 @@ std::vector<PrinterColumn> printer_columns_of(const json::object& version) {
 void check_printer_columns(const json::object& version, const std::string& field,
                            FieldErrors& field_errors) {
     const auto columns = objects_at(version, kColumnsKey);
+    if (columns.size() > kMostColumns) {
+        field_errors.push_back(
+            {"FieldValueTooMany",
+             fmt::format("Too many: {}: must have at most {} items", columns.size(), kMostColumns),
+             fmt::format("{}.{}", field, kColumnsKey)});
+        return;
+    }
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const json::object& column = *columns[i];
         const std::string at = fmt::format("{}.{}[{}]", field, kColumnsKey, i);

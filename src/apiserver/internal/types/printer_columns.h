@@ -8,7 +8,8 @@
 
 namespace muster::apiserver {
 
-/// The additionalPrinterColumns of a version; wrong ones are left out.
+/// The additionalPrinterColumns of a version; wrong ones are left out, as are those beyond
+/// the 200 that a version may have.
 std::vector<PrinterColumn> printer_columns_of(const json::object& version);
 /// Says what is wrong with them; `field` is the version's path.
 void check_printer_columns(const json::object& version, const std::string& field,
