@@ -93,9 +93,13 @@ class FrontFixture : public apiserver::ServerFixture {
     FrontOptions front_options_;
     HttpFront front_{*server_, {.admin_token = "secret"}, front_options_};
     net::MemoryListener* listener_ = nullptr;
-    net::HttpServer http_{context.get_executor(), clock, {}, [this](net::HttpExchange& exchange) {
-                              return front_.serve(exchange);
-                          }};
+    /// What requests and answers may take together.
+    static constexpr std::size_t kInFlight = std::size_t{8} * 1024 * 1024;
+    std::shared_ptr<net::ByteBudget> budget_ = std::make_shared<net::ByteBudget>(kInFlight);
+    net::HttpServer http_{
+        context.get_executor(), clock, {.budget = budget_}, [this](net::HttpExchange& exchange) {
+            return front_.serve(exchange);
+        }};
     net::HttpClient client_{context.get_executor(), clock,
                             [this]() -> Task<Result<std::unique_ptr<net::ByteStream>>> {
                                 co_return listener_->connect();

@@ -36,6 +36,8 @@ namespace {
 
 /// A piece of a watch ends with the line that exceeds this size.
 constexpr std::size_t kWatchPiece = std::size_t{64} * 1024;
+/// One that is smaller takes no more memory than each connection does.
+constexpr std::size_t kSmallPiece = std::size_t{4} * 1024;
 
 /// Pure.
 apiserver::StatusResult<apiserver::JsonBody> parse_body(BodyFormat format, std::string_view text,
@@ -293,14 +295,14 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
     const int status = reply.status;
     if (form.yaml != nullptr) headers.set("Content-Type", kYamlType);
     const auto body = std::make_shared<AnswerBody>(def, std::move(reply), form);
-    if (body->is_long()) {
-        while (co_await compute_beside(side_thread, kWorthSideThread,
-                                       [body] { return body->write_some(); })) {
+    const std::size_t worth = body->is_long() ? kWorthSideThread : 0;
+    for (bool more = true; more;) {
+        if (!incoming.exchange.hold_answer(body->bytes())) {
+            incoming.respond_overload();
+            co_return apiserver::StatusResult<void>();
         }
+        more = co_await compute_beside(side_thread, worth, [body] { return body->write_some(); });
         incoming.works();
-    } else {
-        while (body->write_some()) {
-        }
     }
     incoming.respond_text(status, std::move(headers), body->take());
     co_return apiserver::StatusResult<void>();
@@ -320,10 +322,9 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
     // Immediately, so that a client knows that it watches before anything has happened.
     if (!co_await incoming.exchange.begin(200, headers_of(kJsonType)))
         co_return apiserver::StatusResult<void>();
-    std::string lines;
     while (std::optional<apiserver::WatchedEvent> event = co_await watcher->next_text()) {
         // Everything that waits is sent in one piece: most of the cost of a line is sending it.
-        lines.clear();
+        std::string lines;  // its memory is not kept while nothing happens
         incoming.works();
         for (; event; event = watcher->try_next()) {
             sent.Increment();
@@ -340,7 +341,10 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
             }
             if (lines.size() >= kWatchPiece || turn_is_long()) break;
         }
+        // The client watches again, from the last change that it got.
+        if (!incoming.exchange.hold_answer(lines.size() < kSmallPiece ? 0 : lines.size())) break;
         if (!co_await incoming.exchange.write(lines)) co_return apiserver::StatusResult<void>();
+        incoming.exchange.hold_answer(0);
     }
     std::ignore = co_await incoming.exchange.end();
     co_return apiserver::StatusResult<void>();

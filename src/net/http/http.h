@@ -43,6 +43,8 @@ class HttpHeaders {
 
     std::size_t size() const { return fields_.size(); }
     bool empty() const { return fields_.empty(); }
+    /// How many bytes of memory they take.
+    std::size_t memory() const { return text_.capacity() + fields_.capacity() * sizeof(Field); }
     HttpHeader operator[](std::size_t index) const;
 
     class Iterator {

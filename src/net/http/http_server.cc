@@ -25,6 +25,8 @@ void HttpExchange::know_client() { connection_.know_client(); }
 
 void HttpExchange::exempt_from_budget() { connection_.exempt_from_budget(); }
 
+bool HttpExchange::hold_answer(std::size_t bytes) { return connection_.hold_answer(bytes); }
+
 bool HttpExchange::has_more_body() const { return connection_.has_more_body(); }
 
 Task<Result<void>> HttpExchange::read_body() { return connection_.read_body(); }

@@ -31,6 +31,9 @@ struct HttpServerLimits {
     /// stranger, and also when there is no room for another connection at all. Unset: no one is a
     /// stranger.
     std::optional<std::size_t> strangers = {};
+    /// What the large requests of strangers (more than some KiB) may take together, complete or
+    /// not. The one whose request has not grown for longest makes room for the others.
+    std::size_t input_of_strangers = std::size_t{32} * 1024 * 1024;
     /// From the connection, or from the first byte of a later request, to the end of its head, TLS
     /// handshake included: 408, or just the end if no byte of a head came.
     Duration head_time = std::chrono::seconds(15);
@@ -57,6 +60,11 @@ class HttpExchange {
     void know_client();
     /// This request is served even if the budget is exhausted.
     void exempt_from_budget();
+    /// Takes memory from the budget for an answer, or a piece of one, of about this size, which is
+    /// made next; each call replaces the one before. False: there is none, and the answer should be
+    /// refused; never for a write, which has been carried out. Given back after the answer. An answer
+    /// for which this was not called is counted when the handler has returned.
+    bool hold_answer(std::size_t bytes);
 
     /// Whether there is more of the body than came with the head.
     bool has_more_body() const;

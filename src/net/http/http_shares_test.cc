@@ -33,6 +33,11 @@ class Shares : public ServerFixture {
         if (request.headers.contains("X-Admin")) exchange.exempt_from_budget();
         if (!co_await exchange.read_body()) co_return;
         ++served_;
+        if (request.path() == "/made" && !exchange.hold_answer(300'000)) {
+            exchange.respond(429, {}, "not made");
+            co_return;
+        }
+        if (request.path() == "/made") co_await clock.sleep_for(1s);
         if (request.path() == "/wait") co_await clock.sleep_for(10s);
         if (request.path() == "/large")
             exchange.respond(200, {}, std::string(300'000, 'x'));
@@ -189,6 +194,70 @@ TEST_F(Shares, AnswersThatAreNotReceivedAreCounted) {
     EXPECT_EQ(budget->used(), 0u);
     auto next = connect_and_send(large);
     EXPECT_EQ(first_line(*next), "HTTP/1.1 200 OK\r\n");
+}
+
+TEST_F(Shares, AnswersAreCountedBeforeTheyAreMade) {
+    const auto budget = std::make_shared<ByteBudget>(500'000);
+    start_guarded({.budget = budget});
+    const std::string fields = " /made HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\n";
+    auto first = connect_and_send("GET" + fields + "\r\n");
+    EXPECT_EQ(budget->used(), 300'000u);
+    auto refused = connect_and_send("GET" + fields + "\r\n");
+    EXPECT_THAT(await(read_until(*refused, "not made")), StartsWith("HTTP/1.1 429"));
+    auto writes = connect_and_send("DELETE" + fields + "\r\n");
+    auto admin = connect_and_send("GET" + fields + "X-Admin: yes\r\n\r\n");
+    EXPECT_EQ(budget->used(), 900'000u);
+    advance(2s);
+    for (const auto* served : {&first, &writes, &admin})
+        EXPECT_EQ(first_line(**served), "HTTP/1.1 200 OK\r\n");
+    EXPECT_EQ(budget->used(), 0u);
+}
+
+TEST_F(Shares, LargeHeadsOfStrangersHaveABound) {
+    // A head of 20,000 bytes is in a buffer of 32 KiB: there is room for three.
+    start_guarded({.strangers = 100, .input_of_strangers = 100'000});
+    const std::string begun = "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(20'000, 'x');
+    auto silent = connect_and_send(begun);
+    auto grows = connect_and_send(begun);
+    auto third = connect_and_send(begun);
+    auto small = connect_and_send("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(2000, 'x'));
+    EXPECT_EQ(server_->connections(), 4u);
+    auto fourth = connect_and_send(begun);
+    EXPECT_EQ(await(read_to_end(*silent)), "");
+    EXPECT_EQ(server_->connections(), 4u);
+    // One that continues goes after those that are silent.
+    send(*grows, std::string(20'000, 'x'));
+    EXPECT_EQ(await(read_to_end(*third)), "");
+    for (ByteStream* stranger : {grows.get(), small.get()}) {
+        send(*stranger, "\r\n\r\n");
+        EXPECT_EQ(first_line(*stranger), "HTTP/1.1 401 Unauthorized\r\n");
+    }
+    auto known = connect_and_send(kKnown);
+    EXPECT_EQ(first_line(*known), "HTTP/1.1 200 OK\r\n");
+}
+
+TEST_F(Shares, LargeHeadsThatWereAnsweredOrAreOfKnownClientsMakeNoRoom) {
+    start_guarded({.strangers = 100, .input_of_strangers = 100'000});
+    const std::string large = "X: " + std::string(20'000, 'x') + "\r\n\r\n";
+    auto known = connect_and_send(kKnown);
+    send(*known,
+         "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\n" + large.substr(0, large.size() - 2));
+    std::vector<std::unique_ptr<ByteStream>> strangers;
+    for (int i = 0; i < 10; ++i) {
+        strangers.push_back(connect_and_send("GET / HTTP/1.1\r\nHost: h\r\n" + large));
+        EXPECT_EQ(first_line(*strangers.back()), "HTTP/1.1 401 Unauthorized\r\n");
+    }
+    EXPECT_EQ(server_->connections(), 11u);
+    EXPECT_EQ(first_line(*known), "HTTP/1.1 200 OK\r\n");
+    send(*known, "\r\n");
+    EXPECT_THAT(await(read_until(*known, "HTTP/1.1 200")), EndsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Shares, ALargeHeadAloneMayExceedTheBoundOfStrangers) {
+    start_guarded({.strangers = 100, .input_of_strangers = 10'000});
+    auto stranger = connect_and_send("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(60'000, 'x') +
+                                     "\r\n\r\n");
+    EXPECT_EQ(first_line(*stranger), "HTTP/1.1 401 Unauthorized\r\n");
 }
 
 TEST_F(Shares, AnUpgradeIsRefusedWhileABodyIsOnItsWay) {

@@ -2,15 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <boost/json/serializer.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apiserver_http/internal/printing/cell_text.h"
 #include "apiserver_http/internal/printing/fields.h"
 #include "apiserver_http/internal/printing/printer.h"
+#include "base/utf8.h"
 
 namespace muster::apiserver_http {
 
 namespace {
+
+/// More of a cell is not read by a person, and each of many columns may show all of a large object.
+constexpr std::size_t kMostCellBytes = 4096;
 
 json::object definition(std::string_view name, std::string_view type, std::string_view format,
                         std::string_view description, std::int64_t priority) {
@@ -42,15 +49,39 @@ json::value typed_cell(std::string_view type, const json::value& value, WallTime
     return nullptr;
 }
 
+/// The beginning of scalar_text(), which may be as long as an object: at least as much of it as a
+/// cell may have and one byte more, or all of it.
+std::string beginning_of(const json::value& value) {
+    constexpr std::size_t kEnough = kMostCellBytes + 1;
+    if (const json::string* text = value.if_string())
+        return std::string(std::string_view(*text).substr(0, kEnough));
+    std::string text(kEnough, '\0');
+    json::serializer serializer;
+    serializer.reset(&value);
+    text.resize(serializer.read(text.data(), text.size()).size());
+    return text;
+}
+
+json::value text_cell(const std::vector<const json::value*>& values) {
+    std::string text;
+    bool has_value = false;
+    for (const json::value* value : values) {
+        if (value->is_null()) continue;
+        if (std::exchange(has_value, true)) text += ',';
+        text += beginning_of(*value);
+        if (text.size() > kMostCellBytes) {
+            text.resize(cut_utf8(text, kMostCellBytes).size());
+            return json::value(text + "...");
+        }
+    }
+    return has_value ? json::value(text) : nullptr;
+}
+
 json::value cell(const apiserver::PrinterColumn& column, const json::value& object, WallTime now) {
     const std::vector<const json::value*> found = column.path.find(object);
     if (found.empty()) return nullptr;
     if (column.type != "string") return typed_cell(column.type, *found.front(), now);
-    std::vector<std::string> texts;
-    for (const json::value* value : found)
-        if (!value->is_null()) texts.push_back(apiserver::scalar_text(value));
-    if (texts.empty()) return nullptr;
-    return json::value(joined(texts));
+    return text_cell(found);
 }
 
 }  // namespace

@@ -383,6 +383,40 @@ TEST(Table, ColumnsOfACustomResource) {
     }
 }
 
+TEST(Table, ALongCellIsCut) {
+    const auto cell_of = [](const json::value& of) {
+        const apiserver::DefPtr def = custom(
+            R"(,"additionalPrinterColumns":[{"name":"C","type":"string","jsonPath":".x[*]"}])");
+        const json::object table =
+            table_of(*def, object_with(fmt::format(R"("x":{})", json::serialize(of))));
+        return std::string(table.at("rows").at(0).at("cells").at(1).as_string());
+    };
+    const auto text = [](std::size_t size) { return std::string(size, 't'); };
+    EXPECT_EQ(cell_of(json::array{text(4096)}), text(4096));
+    EXPECT_EQ(cell_of(json::array{text(4097)}), text(4096) + "...");
+    EXPECT_EQ(cell_of(json::array{text(1'000'000)}), text(4096) + "...");
+    EXPECT_EQ(cell_of(json::array{text(4095) + "\xe2\x82\xac"}), text(4095) + "...")
+        << "no half character";
+    EXPECT_EQ(cell_of(json::array{text(4093) + "\xe2\x82\xac"}), text(4093) + "\xe2\x82\xac");
+    EXPECT_EQ(cell_of(json::array{text(4000), nullptr, text(95)}), text(4000) + "," + text(95));
+    EXPECT_EQ(cell_of(json::array{text(4000), text(96), text(1)}),
+              text(4000) + "," + text(95) + "...");
+    json::array lists;
+    lists.push_back(json::array(10'000, "\xc3\xa4"));
+    const std::string list = cell_of(lists);
+    EXPECT_EQ(list.size(), 4096u + 3) << list.substr(4000);
+    EXPECT_TRUE(list.ends_with("\xc3\xa4\",...")) << list.substr(4000);
+}
+
+TEST(Table, OfADefinitionThatWasStoredBeforeThereWasALimitHasTheFirstColumns) {
+    const json::array columns(300, {{"name", "C"}, {"type", "string"}, {"jsonPath", ".x"}});
+    const apiserver::DefPtr def =
+        custom(fmt::format(R"(,"additionalPrinterColumns":{})", json::serialize(columns)));
+    const json::object table = table_of(*def, object_with(""));
+    EXPECT_EQ(table.at("columnDefinitions").get_array().size(), 201u) << "the name, and 200";
+    EXPECT_EQ(table.at("rows").at(0).at("cells").as_array().size(), 201u);
+}
+
 TEST(Table, DefinitionsOfCustomColumns) {
     const apiserver::DefPtr def =
         custom(R"(,"additionalPrinterColumns":[{"name":"C","type":"integer",

@@ -1,5 +1,6 @@
 #include "apiserver_http/internal/wire/answer_body.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "apiserver/objects/text_fields.h"
@@ -21,10 +22,24 @@ bool only_copies(const AnswerForm& form) {
     return form.form != Form::kTable && form.yaml == nullptr;
 }
 
+bool copies_objects(const AnswerForm& form) {
+    return form.form == Form::kObject ||
+           (form.form == Form::kTable && form.row_object == RowObject::kFull);
+}
+
+/// With a comma after each.
+std::size_t bytes_of_objects(std::span<const store::ObjectTextPtr> items) {
+    std::size_t bytes = items.size();
+    for (const store::ObjectTextPtr& item : items) bytes += item->text().size();
+    return bytes;
+}
+
 }  // namespace
 
 AnswerBody::AnswerBody(apiserver::DefPtr def, apiserver::Reply reply, AnswerForm form)
-    : def_(std::move(def)), reply_(std::move(reply)), form_(form) {}
+    : def_(std::move(def)), reply_(std::move(reply)), form_(form) {
+    if (copies_objects(form)) copied_bytes_ = bytes_of_objects(items());
+}
 
 bool AnswerBody::is_long() const {
     if (!reply_.items)
@@ -39,13 +54,17 @@ bool AnswerBody::is_long() const {
     return false;
 }
 
+std::size_t AnswerBody::bytes() const {
+    const std::size_t bytes = std::max(text_.capacity(), copied_bytes_);
+    return bytes < kLong ? 0 : bytes;
+}
+
 bool AnswerBody::write_some() {
     if (!reply_.items && reply_.object == nullptr) {
         write_value(*reply_.body);
         return false;
     }
-    const std::span<const store::ObjectTextPtr> items =
-        reply_.items ? std::span(*reply_.items) : std::span(&reply_.object, 1);
+    const std::span<const store::ObjectTextPtr> items = this->items();
     if (next_ == 0 && of_several()) begin(items);
     const std::size_t most = only_copies(form_) ? kAtATime * kCopiesFor : kAtATime;
     for (std::size_t bytes = 0; next_ < items.size() && bytes < most; ++next_) {
@@ -58,6 +77,11 @@ bool AnswerBody::write_some() {
 }
 
 bool AnswerBody::of_several() const { return reply_.items || form_.form == Form::kTable; }
+
+std::span<const store::ObjectTextPtr> AnswerBody::items() const {
+    if (reply_.items) return *reply_.items;
+    return {&reply_.object, reply_.object == nullptr ? 0U : 1U};
+}
 
 ListMeta AnswerBody::meta() const {
     ListMeta meta;
@@ -101,9 +125,7 @@ void AnswerBody::begin(std::span<const store::ObjectTextPtr> items) {
     text_.pop_back();  // the brace, so that the items can follow
     text_.append(",\"").append(key).append("\":[");
     if (form_.form == Form::kTable || form_.form == Form::kMetadata) return;
-    std::size_t bytes = text_.size() + 2;
-    for (const store::ObjectTextPtr& item : items) bytes += item->text().size() + 1;
-    text_.reserve(bytes);
+    text_.reserve(text_.size() + bytes_of_objects(items) + 2);
 }
 
 void AnswerBody::append(const store::ObjectText& item) {

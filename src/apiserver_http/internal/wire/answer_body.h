@@ -29,6 +29,9 @@ class AnswerBody {
 
     /// Whether writing it all takes so long that it should be done beside the loop.
     bool is_long() const;
+    /// How many bytes it has or, if it copies whole objects, will have, as far as is known; 0 for a
+    /// small one.
+    std::size_t bytes() const;
     /// False once the body is whole.
     bool write_some();
     std::string take() { return std::move(text_); }
@@ -36,6 +39,7 @@ class AnswerBody {
   private:
     /// Whether it is of a list or a table, whose items or rows come last.
     bool of_several() const;
+    std::span<const store::ObjectTextPtr> items() const;
     ListMeta meta() const;
     /// All but the items or rows.
     json::object head() const;
@@ -47,6 +51,7 @@ class AnswerBody {
     const apiserver::DefPtr def_;
     const apiserver::Reply reply_;
     const AnswerForm form_;
+    std::size_t copied_bytes_ = 0;  ///< of objects that are copied as they are
     std::string text_;
     std::size_t next_ = 0;  ///< the item that is written next
 };

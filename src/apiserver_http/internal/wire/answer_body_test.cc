@@ -117,6 +117,29 @@ TEST(AnswerBody, IsWrittenInPieces) {
     EXPECT_EQ(written(list_of(10, 1'000'000), {.now = kNow}).pieces, 2);
 }
 
+TEST(AnswerBody, SaysHowLargeItWillBe) {
+    const apiserver::Reply large = list_of(20, 100'000);
+    EXPECT_GE(AnswerBody(maps(), large, {.now = kNow}).bytes(),
+              written(large, {.now = kNow}).text.size() - 200);
+    EXPECT_LE(AnswerBody(maps(), large, {.now = kNow}).bytes(), 2'010'000u);
+    EXPECT_GE(AnswerBody(maps(), large, {.now = kNow, .yaml = plain_yaml}).bytes(), 2'000'000u);
+    EXPECT_GE(AnswerBody(maps(), large,
+                         {.form = Form::kTable, .row_object = RowObject::kFull, .now = kNow})
+                  .bytes(),
+              2'000'000u);
+    EXPECT_EQ(AnswerBody(maps(), large, {.form = Form::kMetadata, .now = kNow}).bytes(), 0u);
+    EXPECT_EQ(AnswerBody(maps(), list_of(3, 1000), {.now = kNow}).bytes(), 0u);
+    // What can't be foreseen is what there is.
+    AnswerBody rows(maps(), list_of(3000, 200), {.form = Form::kTable, .now = kNow});
+    EXPECT_EQ(rows.bytes(), 0u);
+    EXPECT_TRUE(rows.write_some());
+    const std::size_t first = rows.bytes();
+    EXPECT_GT(first, 64u * 1024);
+    while (rows.write_some()) {
+    }
+    EXPECT_GE(rows.bytes(), rows.take().size());
+}
+
 TEST(AnswerBody, OfAnotherObjectIsThatObject) {
     apiserver::Reply status;
     status.body = std::make_shared<const json::value>(json::object{{"kind", "Status"}});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/asio/cancellation_state.hpp>
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 #include "base/async/cancellation.h"
 #include "base/check.h"
@@ -22,9 +24,17 @@ constexpr std::size_t kSmallBuffer = 4096;
 constexpr std::size_t kLargeBuffer = std::size_t{64} * 1024;
 /// A large body is sent in pieces, each of which must make progress within the write time.
 constexpr std::size_t kPiece = std::size_t{256} * 1024;
+/// What a stranger's request may take without being counted: a small buffer, and what is made of it.
+constexpr std::size_t kSmallInput = 2 * kSmallBuffer;
 /// How much a client may still send after an answer that it did not wait for.
 constexpr std::size_t kDiscarded = std::size_t{16} * 1024 * 1024;
 constexpr Duration kDiscardTime = std::chrono::seconds(2);
+
+/// To assign an empty value would keep the memory.
+template <class Value>
+void free_memory(Value& value) {
+    std::ignore = std::exchange(value, Value());
+}
 
 }  // namespace
 
@@ -46,6 +56,7 @@ HttpConnection::HttpConnection(HttpServing& serving, std::unique_ptr<ByteStream>
       tasks_(serving.executor),
       watched_(serving.executor),
       parser_({.head = serving.limits.head_bytes, .body = serving.limits.body_bytes}),
+      input_(serving.input_of_strangers),
       held_(serving.limits.budget) {
     request_.peer_address = stream_->peer_address();
     ++serving_.open;
@@ -62,6 +73,7 @@ void HttpConnection::know_client() {
     if (!stranger_) return;
     serving_.strangers.erase(*stranger_);
     stranger_.reset();
+    count_input();
 }
 
 // ---- what ends it ----
@@ -197,6 +209,7 @@ Task<bool> HttpConnection::read_request() {
         }
         if (!co_await read_more()) co_return false;
     }
+    count_input();
     keep_alive_ = parser_.keep_alive();
     co_return parser_.done() || co_await check_expectation();
 }
@@ -255,11 +268,36 @@ bool HttpConnection::hold(std::size_t answer_bytes) {
     return exempt_ || held_.try_set(bytes);
 }
 
+/// The answer to a write is always sent: otherwise the client would repeat it.
+bool HttpConnection::hold_answer(std::size_t bytes) {
+    if (hold(bytes)) return true;
+    if (reads()) return false;
+    held_.set(bytes);
+    return true;
+}
+
+std::size_t HttpConnection::request_memory() const {
+    return request_.method.capacity() + request_.target.capacity() + request_.headers.memory() +
+           request_.body.capacity();
+}
+
+void HttpConnection::count_input() {
+    if (!stranger_ && !large_) return;
+    const std::size_t bytes = stranger_ ? buffer_.size() + request_memory() : 0;
+    std::list<HttpConnection*>& all = serving_.large_strangers;
+    if (large_) all.erase(*std::exchange(large_, std::nullopt));
+    if (bytes <= kSmallInput) return input_.set(0);
+    while (!input_.try_set(bytes) && !all.empty()) all.front()->make_room();
+    input_.set(bytes);
+    large_ = all.insert(all.end(), this);
+}
+
 void HttpConnection::grow_buffer() {
     if (begin_ == end_) begin_ = end_ = 0;
     const bool idle = end_ == 0 && phase_ == Phase::kHead;
     if (buffer_.empty() || (idle && buffer_.size() > kSmallBuffer)) {
         buffer_ = std::vector<char>(kSmallBuffer);
+        count_input();
         return;
     }
     if (begin_ > 0) {
@@ -270,8 +308,9 @@ void HttpConnection::grow_buffer() {
     // The parser uses up everything but an incomplete head and the line of a chunk, both of which
     // it limits.
     const bool large_input = phase_ == Phase::kBody && buffer_.size() < kLargeBuffer;
-    if (end_ == buffer_.size() || large_input)
-        buffer_.resize(std::max(buffer_.size() * 2, large_input ? kLargeBuffer : 0));
+    if (end_ < buffer_.size() && !large_input) return;
+    buffer_.resize(std::max(buffer_.size() * 2, large_input ? kLargeBuffer : 0));
+    count_input();
 }
 
 Task<bool> HttpConnection::read_more() {
@@ -361,7 +400,13 @@ Task<bool> HttpConnection::answer_request() {
 void HttpConnection::let_go() {
     held_.set(0);
     exempt_ = false;
-    if (request_.body.capacity() > kLargeBuffer) request_.body = {};
+    if (request_memory() > kSmallBuffer) {
+        free_memory(request_.method);
+        free_memory(request_.target);
+        free_memory(request_.headers);
+        free_memory(request_.body);
+    }
+    count_input();
 }
 
 /// An exception of a handler ends only its request.
@@ -411,15 +456,9 @@ Task<Result<void>> HttpConnection::send(ConstBuffers bytes) {
 }
 
 Task<bool> HttpConnection::send_answer() {
-    const bool reads = request_.method == "GET" || head_only();
-    // The answer to a write is always sent: otherwise the client would repeat it.
-    if (body_.size() > kLargeBuffer && !hold(body_.size())) {
-        if (reads)
-            respond(429, {{"Content-Type", "text/plain"}, {"Retry-After", "1"}},
-                    "too many requests are in memory; try again later\n", nullptr);
-        else
-            held_.set(body_.size());
-    }
+    if (body_.size() > kLargeBuffer && !hold_answer(body_.size()))
+        respond(429, {{"Content-Type", "text/plain"}, {"Retry-After", "1"}},
+                "too many requests are in memory; try again later\n", nullptr);
     std::string_view body = shared_body_ ? std::string_view(*shared_body_) : body_;
     const bool bodiless = status_ < 200 || status_ == 204 || status_ == 304;
     if (bodiless) body = {};
@@ -438,8 +477,7 @@ Task<bool> HttpConnection::send_answer() {
         sent = co_await send(asio::buffer(piece));
     }
     headers_.clear();
-    body_.clear();
-    if (body_.capacity() > kLargeBuffer) body_ = {};
+    free_memory(body_);
     shared_body_.reset();
     if (!sent)
         log::debug("an answer did not arrive",
@@ -537,7 +575,7 @@ Task<Result<std::unique_ptr<ByteStream>>> HttpConnection::upgrade(HttpHeaders he
     CO_TRY_VOID(co_await send(asio::buffer(head_)));
     std::string rest(received());
     begin_ = end_ = 0;
-    buffer_ = {};
+    free_memory(buffer_);
     co_return make_prefixed_stream(std::move(rest), std::move(stream_));
 }
 

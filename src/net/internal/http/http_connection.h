@@ -26,6 +26,7 @@ struct HttpServing {
           clock(time),
           limits(given),
           handler(std::move(called)),
+          input_of_strangers(std::make_shared<ByteBudget>(limits.input_of_strangers)),
           deadline_set(executor) {}
 
     /// The Date field of an answer; refreshed once a second.
@@ -39,6 +40,9 @@ struct HttpServing {
     std::size_t open = 0;  ///< connections, except those that make room
     /// Connections of unknown clients; the one that has been silent for longest comes first.
     std::list<HttpConnection*> strangers;
+    const std::shared_ptr<ByteBudget> input_of_strangers;
+    /// Strangers with a part of that; the one whose part has not grown for longest comes first.
+    std::list<HttpConnection*> large_strangers;
     /// True while the timer waits for a deadline to be set, since there was none.
     bool awaits_deadline = false;
     Signal deadline_set;
@@ -86,6 +90,7 @@ class HttpConnection {
     HttpRequest& request() { return request_; }
     void know_client();
     void exempt_from_budget() { exempt_ = true; }
+    bool hold_answer(std::size_t bytes);
     bool has_more_body() const { return !parser_.done(); }
     Task<Result<void>> read_body();
     void respond(unsigned status, HttpHeaders headers, std::string body,
@@ -114,12 +119,16 @@ class HttpConnection {
     Task<bool> read_more();
     Task<void> watch_client();
     void grow_buffer();
+    std::size_t request_memory() const;
+    /// Takes the part of a stranger in `input_of_strangers`; a large one of others makes room.
+    void count_input();
     void become_idle();
     /// False if the request is refused.
     Task<bool> check_expectation();
     /// Answers a request whose body is not read to its end; the connection ends after it.
     Result<void> refuse_body(unsigned status, const std::string& reason);
     bool hold(std::size_t answer_bytes);
+    bool reads() const { return request_.method == "GET" || head_only(); }
     void let_go();
 
     /// An answer of the server itself: a text, and then the end of the connection.
@@ -161,6 +170,8 @@ class HttpConnection {
     std::optional<PeerCertificate> client_certificate_;
     bool keep_alive_ = false;
     std::optional<std::list<HttpConnection*>::iterator> stranger_;  ///< its place in `strangers`
+    ByteBudget::Share input_;  ///< this connection's part of what strangers have
+    std::optional<std::list<HttpConnection*>::iterator> large_;  ///< its place in `large_strangers`
     bool makes_room_ = false;
     bool exempt_ = false;
     ByteBudget::Share held_;  ///< this connection's part of the budget

@@ -1,0 +1,104 @@
+#include <gmock/gmock.h>
+
+#include "apiserver_http/front_fixture.h"
+
+// What lists and watches do when the clients of the process have all the memory that they may have.
+
+namespace muster::apiserver_http {
+namespace {
+
+using testing::HasSubstr;
+
+int yaml_texts = 0;
+std::string write_yaml(const json::value& value) {
+    ++yaml_texts;
+    return json::serialize(value);
+}
+
+/// 9 MB of ConfigMaps, which are more than the budget, and bob, who may read them.
+class BudgetTest : public FrontFixture {
+  protected:
+    BudgetTest()
+        : FrontFixture({.manage_fields = true, .default_roles = true},
+                       {.yaml = {.read = nullptr, .write = write_yaml}}) {
+        settle();
+        const std::string data(450'000, 'x');
+        for (int i = 0; i < 20; ++i)
+            EXPECT_EQ(
+                post(kMaps,
+                     fmt::format(R"({{"metadata":{{"name":"m{}"}},"data":{{"k":"{}"}}}})", i, data))
+                    .status,
+                201);
+        const std::string bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+        EXPECT_EQ(post(bindings, R"({"metadata":{"name":"b"},"roleRef":{"kind":"ClusterRole",
+            "name":"view"},"subjects":[{"kind":"User","name":"bob"}]})")
+                      .status,
+                  201);
+        settle();
+    }
+
+    net::HttpRequest of_bob(std::string target, std::string_view accept = "application/json") {
+        return request("GET", std::move(target), "",
+                       {{"Impersonate-User", "bob"}, {"Accept", accept}});
+    }
+    std::unique_ptr<net::HttpBody> watch(std::string_view query = "") {
+        auto body = await(client_.stream(of_bob(fmt::format("{}?watch=1{}", kMaps, query)),
+                                         std::chrono::seconds(10)));
+        EXPECT_TRUE(body.has_value());
+        return *std::move(body);
+    }
+
+    net::ByteBudget::Share others_{budget_};
+};
+
+TEST_F(BudgetTest, AListIsRefusedBeforeItIsWritten) {
+    others_.set(kInFlight - 100'000);
+    yaml_texts = 0;
+    for (const char* accept : {"application/json", "application/yaml"}) {
+        const net::HttpResponse refused = send(of_bob(kMaps, accept));
+        EXPECT_EQ(refused.status, 429) << accept;
+        EXPECT_EQ(refused.headers.find("Retry-After"), "1");
+        EXPECT_EQ(refused.body, "Too many requests, please try again later.\n");
+    }
+    EXPECT_EQ(send(of_bob(kMaps + "?includeObject=Object",
+                          "application/json;as=Table;v=v1;g=meta.k8s.io"))
+                  .status,
+              429);
+    EXPECT_EQ(yaml_texts, 0);
+    EXPECT_EQ(budget_->used(), kInFlight - 100'000);
+    // What is small is served, and so is an administrator.
+    EXPECT_EQ(
+        send(of_bob(kMaps, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"))
+            .status,
+        200);
+    EXPECT_EQ(send(of_bob(kPods)).status, 200);
+    EXPECT_EQ(get(kMaps).status, 200);
+}
+
+TEST_F(BudgetTest, AListAloneMayExceedIt) {
+    const net::HttpResponse answer = send(of_bob(kMaps));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_GT(answer.body.size(), kInFlight);
+    EXPECT_EQ(budget_->used(), 0u);
+}
+
+TEST_F(BudgetTest, AWatchEndsBeforeAPieceForWhichThereIsNoRoom) {
+    const std::string now =
+        json::value_to<std::string>(parsed(get(kPods)).at("metadata").at("resourceVersion"));
+    others_.set(kInFlight - 100'000);
+    auto refused = watch();
+    EXPECT_EQ(refused->head().status, 200);
+    EXPECT_EQ(await(refused->read()), std::nullopt);
+    // Small pieces are not counted.
+    auto small = watch("&resourceVersion=" + now);
+    EXPECT_EQ(post(kMaps, config_map("small")).status, 201);
+    EXPECT_THAT(lines(*small, 1), testing::ElementsAre(HasSubstr(R"("name":"small")")));
+    others_.set(0);
+    auto served = watch();
+    const auto piece = await(served->read());
+    ASSERT_TRUE(piece && *piece);
+    EXPECT_THAT(**piece, testing::StartsWith(R"({"type":"ADDED")"));
+}
+
+}  // namespace
+}  // namespace muster::apiserver_http
