@@ -169,12 +169,4 @@ bool is_away(const Error& error) {
     }
 }
 
-StatusDetails details_from_status(const json::value& body) {
-    const json::object* status = as_status(body);
-    const json::object* details = status == nullptr ? nullptr : object_at(*status, "details");
-    if (details == nullptr) return {};
-    return {std::string(string_at(*details, "name")), std::string(string_at(*details, "group")),
-            std::string(string_at(*details, "kind")), std::string(string_at(*details, "uid"))};
-}
-
 }  // namespace muster::kube

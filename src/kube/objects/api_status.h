@@ -36,7 +36,5 @@ bool is_unanswered(const Error& error);
 /// The server does not answer or does not let us in: no other request would succeed now, but the
 /// same one may later.
 bool is_away(const Error& error);
-/// The object that a Status is about; empty for any other body.
-StatusDetails details_from_status(const json::value& body);
 
 }  // namespace muster::kube

@@ -15,16 +15,12 @@ namespace {
 /// Hands out memory from front to back and frees nothing.
 class Arena final : public json::memory_resource {
   public:
-    Arena(char* begin, char* end)
-        : top_(begin), end_(end), reserved_(static_cast<std::size_t>(end - begin)) {}
+    Arena(char* begin, char* end) : top_(begin), end_(end) {}
     ~Arena() override {
         while (blocks_ != nullptr) ::operator delete(std::exchange(blocks_, blocks_->next));
     }
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
-
-    /// Bytes of all blocks, used or not.
-    std::size_t reserved() const { return reserved_; }
 
   private:
     struct alignas(std::max_align_t) Block {
@@ -39,7 +35,6 @@ class Arena final : public json::memory_resource {
         blocks_ = block;
         top_ = reinterpret_cast<char*>(block + 1);
         end_ = top_ + size;
-        reserved_ += size;
         return take(bytes, alignment);
     }
     void* take(std::size_t bytes, std::size_t alignment) {
@@ -57,7 +52,6 @@ class Arena final : public json::memory_resource {
 
     char* top_;
     char* end_;
-    std::size_t reserved_;
     Block* blocks_ = nullptr;
 };
 
@@ -114,14 +108,6 @@ const json::value& Document::value() const {
 ObjectPtr Document::share() && {
     const json::value* root = &holder_->root;
     return ObjectPtr(std::move(holder_), root);
-}
-
-ObjectPtr Document::share_compact() && {
-    constexpr std::size_t kBearable = 8;  // parts of what is needed
-    const std::size_t needed = tree_bytes(holder_->root);
-    if (holder_->arena.reserved() > needed + needed / kBearable)
-        return Document(holder_->root).share();
-    return std::move(*this).share();
 }
 
 std::size_t tree_bytes(const json::value& value) {

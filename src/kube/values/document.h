@@ -35,9 +35,6 @@ class Document {
 
     /// The value, never to be changed again; its memory is freed with the last reference to it.
     ObjectPtr share() &&;
-    /// The same, but copied to a block of its size if much of the room of this one is unused or was
-    /// wasted by changes. For values that are kept for long.
-    ObjectPtr share_compact() &&;
 
   private:
     struct Holder;

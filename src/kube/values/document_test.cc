@@ -65,15 +65,6 @@ TEST(Document, SharesWhatOutlivesIt) {
     EXPECT_TRUE(watched.expired());
 }
 
-TEST(Document, SharesCompactlyWhatItBecame) {
-    Document document(sample(), 10'000);
-    document.object()["added"] = json::array{1, 2, 3};
-    json::value expected = sample();
-    expected.as_object()["added"] = json::array{1, 2, 3};
-    EXPECT_EQ(*std::move(document).share_compact(), expected);
-    EXPECT_EQ(*Document(sample()).share_compact(), sample());
-}
-
 TEST(Document, CopiesOfPartsLiveOnTheirOwn) {
     json::value part;
     {

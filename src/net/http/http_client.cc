@@ -50,12 +50,6 @@ HttpConnector tcp_connector(asio::any_io_executor executor, std::string address,
     };
 }
 
-HttpConnector unix_connector(asio::any_io_executor executor, std::string path) {
-    return [executor = std::move(executor), path = std::move(path)] {
-        return connect_unix(executor, path);
-    };
-}
-
 struct HttpClient::State {
     State(asio::any_io_executor loop, Clock& time, HttpConnector connector, HttpClientOptions given)
         : executor(std::move(loop)),

@@ -21,7 +21,6 @@ using HttpConnector = std::function<Task<Result<std::unique_ptr<ByteStream>>>()>
 /// the client; the server's certificate must name `address`.
 HttpConnector tcp_connector(asio::any_io_executor executor, std::string address, std::uint16_t port,
                             TlsClientContext* tls = nullptr);
-HttpConnector unix_connector(asio::any_io_executor executor, std::string path);
 
 struct HttpClientOptions {
     std::string host = "localhost";  ///< of the Host field, unless a request has one

@@ -94,7 +94,8 @@ TEST_F(HttpOverSockets, Unix) {
     auto listener = listen_unix(context.get_executor(), folder_ / "socket");
     ASSERT_TRUE(listener) << listener.error().message();
     server_.serve(*std::move(listener));
-    expect_conversation(unix_connector(context.get_executor(), folder_ / "socket"), "nobody");
+    expect_conversation([this] { return connect_unix(context.get_executor(), folder_ / "socket"); },
+                        "nobody");
 }
 
 TEST_F(HttpOverSockets, AServerThatIsNotTrustedIsUnavailable) {
