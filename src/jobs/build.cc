@@ -39,6 +39,27 @@ bool gets_environment(const JobKind& kind, const kube::PodSpec& spec,
            &container == default_container(kind, spec);
 }
 
+void add_environment(kube::Container& container, const std::vector<Variable>& variables) {
+    for (const Variable& variable : variables) container.env.push_back(variable.env);
+}
+
+using Origins = std::vector<VariableOrigin>;
+/// Of variables of which the first `own` are the template's, and then come those of the kind.
+Origins origins_of(const kube::Container& container, std::size_t own,
+                   const std::vector<Variable>& variables) {
+    using Source = VariableOrigin::Source;
+    Origins origins;
+    for (std::size_t i = 0; i < container.env.size(); ++i) {
+        if (i < own)
+            origins.push_back({Source::kTemplate, {}});
+        else if (i - own < variables.size())
+            origins.push_back({Source::kRule, variables[i - own].rule});
+        else
+            origins.push_back({Source::kPod, {}});
+    }
+    return origins;
+}
+
 bool same_port(const kube::ServicePort& a, const kube::ContainerPort& b) {
     auto protocol = [](const std::string& text) { return text.empty() ? "TCP" : text; };
     return a.port == b.container_port && protocol(a.protocol) == protocol(b.protocol);
@@ -157,7 +178,10 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
         TRY(const std::vector<Variable> variables, job.kind->environment(job, replica));
         for (kube::Container& container : pod.spec.containers)
             if (gets_environment(*job.kind, pod.spec, container))
-                for (const Variable& variable : variables) container.env.push_back(variable.env);
+                add_environment(container, variables);
+        if (job.init_containers_get_environment(*spec))
+            for (kube::Container& container : pod.spec.init_containers)
+                add_environment(container, variables);
     }
     if (job.kind->finish_pod) job.kind->finish_pod(job, replica, pod);
     return pod;
@@ -166,30 +190,27 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
 Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job,
                                                                   const ReplicaId& replica,
                                                                   const kube::Pod& pod) {
-    using Source = VariableOrigin::Source;
     const ReplicaSpec* spec = spec_of_replica(job, replica);
     if (spec == nullptr) return unknown_replica(job, replica);
     std::vector<Variable> variables;
     if (job.kind->environment) {
         TRY(variables, job.kind->environment(job, replica));
     }
-    const std::vector<kube::Container>& templates = spec->template_.spec.containers;
-    std::vector<std::vector<VariableOrigin>> all;
-    for (const kube::Container& container : pod.spec.containers) {
-        std::vector<VariableOrigin>& origins = all.emplace_back();
-        const auto written = std::ranges::find(templates, container.name, &kube::Container::name);
-        const std::size_t own = written == templates.end() ? 0 : written->env.size();
-        const bool ruled = written != templates.end() &&
-                           gets_environment(*job.kind, spec->template_.spec, *written);
-        for (std::size_t i = 0; i < container.env.size(); ++i) {
-            if (i < own)
-                origins.push_back({Source::kTemplate, {}});
-            else if (ruled && i - own < variables.size())
-                origins.push_back({Source::kRule, variables[i - own].rule});
-            else
-                origins.push_back({Source::kPod, {}});
-        }
-    }
+    const kube::PodSpec& written = spec->template_.spec;
+    std::vector<Origins> all;
+    const auto add = [&](const kube::Container& container,
+                         const std::vector<kube::Container>& templates, auto gets) {
+        const auto of = std::ranges::find(templates, container.name, &kube::Container::name);
+        const std::size_t own = of == templates.end() ? 0 : of->env.size();
+        const bool ruled = of != templates.end() && gets(*of);
+        all.push_back(origins_of(container, own, ruled ? variables : std::vector<Variable>()));
+    };
+    for (const kube::Container& container : pod.spec.containers)
+        add(container, written.containers,
+            [&](const kube::Container& of) { return gets_environment(*job.kind, written, of); });
+    for (const kube::Container& container : pod.spec.init_containers)
+        add(container, written.init_containers,
+            [&](const kube::Container&) { return job.init_containers_get_environment(*spec); });
     return all;
 }
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobs/internal/test_manifest.h"
+#include "jobs/internal/test_kinds.h"
 #include "kube/objects/codec.h"
 
 namespace muster::jobs {
@@ -9,6 +9,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::Key;
 using testing::Not;
 using testing::Pair;
@@ -214,6 +215,95 @@ TEST(BuildPod, OfAGroupIsNeverRestartedInPlace) {
     EXPECT_EQ(build_pod(job, {"Worker", 0}).value().spec.restart_policy, "Never");
     job.metadata.annotations["muster.dev/restart"] = "each";
     EXPECT_EQ(build_pod(job, {"Worker", 0}).value().spec.restart_policy, "OnFailure");
+}
+
+/// The names of the variables of a replica's first init container.
+std::vector<std::string> init_variables(const Job& job, const ReplicaId& replica = {"Worker", 0}) {
+    std::vector<std::string> names;
+    const kube::Pod pod = build_pod(job, replica).value();
+    for (const kube::EnvVar& variable : pod.spec.init_containers.at(0).env)
+        names.push_back(variable.name);
+    return names;
+}
+
+TEST(BuildPod, GivesInitContainersTheVariablesIfAnAnnotationAsksForIt) {
+    const std::string on_template = kWorker + "/template/metadata/annotations";
+    const std::string yes = R"({"muster.dev/init-containers-env": "true"})";
+    const std::string no = R"({"muster.dev/init-containers-env": "false"})";
+    const std::string unknown = R"({"muster.dev/init-containers-env": "yes"})";
+    struct Case {
+        std::string name;
+        std::vector<Edit> edits;
+        bool gets = false;
+    };
+    const std::vector<Case> cases = {
+        {"none", {}, false},
+        {"of the job", {{"metadata/annotations", yes}}, true},
+        {"of the template", {{on_template, yes}}, true},
+        {"of another replica's template",
+         {{"spec/pytorchReplicaSpecs/Master/template/metadata/annotations", yes}},
+         false},
+        {"false", {{"metadata/annotations", no}}, false},
+        {"the template's counts before the job's",
+         {{"metadata/annotations", yes}, {on_template, no}},
+         false},
+        {"a value that is not known", {{"metadata/annotations", unknown}}, false},
+        {"one that is not known changes nothing",
+         {{"metadata/annotations", yes}, {on_template, unknown}},
+         true},
+    };
+    for (const Case& row : cases) {
+        SCOPED_TRACE(row.name);
+        std::vector<Edit> edits = row.edits;
+        edits.push_back({kWorker + "/template/spec/initContainers",
+                         R"([{"name":"i","image":"x","env":[{"name":"RANK","value":"mine"}]}])"});
+        const Job job = pytorch_job(edits);
+        const std::vector<std::string> names = init_variables(job);
+        ASSERT_EQ(names.front(), "RANK") << "the user's own come first";
+        EXPECT_EQ(names.size(), row.gets ? 11u : 1u);
+        const kube::Pod pod = build_pod(job, {"Worker", 0}).value();
+        const std::vector<kube::EnvVar>& ours = pod.spec.containers.front().env;
+        for (std::size_t i = 1; i < names.size(); ++i) EXPECT_EQ(names[i], ours.at(i - 1).name);
+    }
+}
+
+/// Of a kind whose variables go to one container only: all init containers prepare for that one.
+TEST(BuildPod, GivesInitContainersOfATfJobTheVariables) {
+    const JobKind& tensorflow = *find_kind("kubeflow.org/v1", "TFJob");
+    const Job job = job_of(
+        tensorflow, {{{"Worker", 2}},
+                     {{"metadata/annotations", R"({"muster.dev/init-containers-env": "true"})"},
+                      {"spec/tfReplicaSpecs/Worker/template/spec/initContainers",
+                       R"([{"name":"i","image":"x"}])"}}});
+    EXPECT_THAT(init_variables(job), ElementsAre("TF_CONFIG"));
+}
+
+/// A program that the platform brings into the pod has nothing to do with ranks.
+TEST(BuildPod, GivesNoVariablesToInitContainersOfItsOwn) {
+    const JobKind& mpi = *find_kind("kubeflow.org/v2beta1", "MPIJob");
+    const json::value manifest = manifest_of(
+        mpi, {{{"Launcher", 1}, {"Worker", 1}},
+              {{"metadata/annotations", R"({"muster.dev/init-containers-env": "true"})"},
+               {"spec/mpiReplicaSpecs/Launcher/template/spec/containers/0/name", R"("l")"},
+               {"spec/mpiReplicaSpecs/Worker/template/spec/containers/0/name", R"("w")"}}});
+    const Job job = load(mpi, manifest, {.program_image = "x"}).value();
+    const ReplicaId launcher{"Launcher", 0};
+    EXPECT_FALSE(build_pod(job, launcher)->spec.containers.front().env.empty());
+    EXPECT_THAT(init_variables(job, launcher), IsEmpty());
+}
+
+TEST(VariableOrigins, OfInitContainersComeAfterThoseOfContainers) {
+    const Job job =
+        pytorch_job({{"metadata/annotations", R"({"muster.dev/init-containers-env": "true"})"},
+                     {kWorker + "/template/spec/initContainers",
+                      R"([{"name":"i","image":"x","env":[{"name":"A"}]}])"}});
+    const ReplicaId replica{"Worker", 0};
+    const auto origins = variable_origins(job, replica, build_pod(job, replica).value()).value();
+    ASSERT_EQ(origins.size(), 2u);
+    ASSERT_EQ(origins[1].size(), origins[0].size() + 1);
+    EXPECT_EQ(origins[1][0].source, VariableOrigin::Source::kTemplate);
+    EXPECT_EQ(origins[1][1].source, VariableOrigin::Source::kRule);
+    EXPECT_EQ(origins[1].back().rule, origins[0].back().rule);
 }
 
 }  // namespace

@@ -23,6 +23,17 @@ bool Job::restarts_all(const ReplicaType& type) const {
         type, restart == metadata.annotations.end() ? std::string_view() : restart->second);
 }
 
+bool Job::init_containers_get_environment(const ReplicaSpec& spec) const {
+    const std::string name(annotations::kInitContainersEnv);
+    for (const auto* of : {&spec.template_.metadata.annotations, &metadata.annotations}) {
+        const auto found = of->find(name);
+        if (found == of->end()) continue;
+        if (found->second == annotations::kYes) return true;
+        if (found->second == annotations::kNo) return false;
+    }
+    return false;
+}
+
 std::string Job::service_domain() const {
     std::string domain = metadata.namespace_ + ".svc";
     if (!platform.cluster_domain.empty()) domain += "." + platform.cluster_domain;

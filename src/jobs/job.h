@@ -167,6 +167,9 @@ struct Job {
     /// Whether one failure of this type restarts all pods: as the annotation `muster.dev/restart`
     /// says, else the kind.
     bool restarts_all(const ReplicaType& type) const;
+    /// Whether the init containers of these replicas get the kind's variables: as the annotation
+    /// `muster.dev/init-containers-env` of their template says, else that of the job; else not.
+    bool init_containers_get_environment(const ReplicaSpec& spec) const;
 };
 
 }  // namespace muster::jobs

@@ -345,7 +345,8 @@ struct VariableOrigin {
     Source source = Source::kTemplate;
     std::string_view rule;  ///< of kRule
 };
-/// For each container of build_pod()'s pod, and each of its variables in their order.
+/// For each container of build_pod()'s pod, then for each of its init containers, and each of their
+/// variables in their order.
 Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job,
                                                                   const ReplicaId& replica,
                                                                   const kube::Pod& pod);
@@ -390,6 +391,11 @@ namespace annotations {
 inline constexpr std::string_view kRestart = "muster.dev/restart";
 inline constexpr std::string_view kRestartGroup = "group";
 inline constexpr std::string_view kRestartReplica = "replica";
+/// On a job or a pod template, whose own counts first: "true" gives the kind's variables to init
+/// containers too. An addition of ours.
+inline constexpr std::string_view kInitContainersEnv = "muster.dev/init-containers-env";
+inline constexpr std::string_view kYes = "true";
+inline constexpr std::string_view kNo = "false";
 /// On a pod: the parts of its RestartHistory that are not zero, with kube::kGenerationAnnotation.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
 /// On a service too: how many before it went, each soon after its predecessor.

@@ -93,6 +93,18 @@ void check_controller(const Job& job, std::vector<Cause>& found) {
                                          controller)));
 }
 
+void check_init_containers_env(const std::map<std::string, std::string>& written,
+                               const std::string& path, std::vector<Cause>& found) {
+    const auto env = written.find(std::string(annotations::kInitContainersEnv));
+    if (env == written.end() || env->second == annotations::kYes || env->second == annotations::kNo)
+        return;
+    found.push_back(ineffective(
+        fmt::format("{}metadata.annotations[{}]", path, annotations::kInitContainersEnv),
+        fmt::format("\"{}\" is not known and changes nothing; \"{}\" gives init containers the "
+                    "variables of the replica, \"{}\" does not",
+                    env->second, annotations::kYes, annotations::kNo)));
+}
+
 class TemplateWarnings {
   public:
     TemplateWarnings(const Job& job, const ReplicaType& type, std::vector<Cause>& found)
@@ -143,6 +155,7 @@ class TemplateWarnings {
         if (!metadata.namespace_.empty() && metadata.namespace_ != job_.metadata.namespace_)
             found_.push_back(ineffective(path_ + ".metadata.namespace",
                                          "pods are created in the job's namespace"));
+        check_init_containers_env(metadata.annotations, path_ + ".", found_);
     }
 
     /// On one machine such pods silently stay Pending. On a cluster they are scheduled separately
@@ -197,35 +210,53 @@ void check_restart_annotation(const Job& job, std::vector<Cause>& found) {
 }
 
 /// Variables of the user that the operator's own hide. Asks the kind, so the job must be valid.
+class HiddenEnv {
+  public:
+    HiddenEnv(const Job& job, std::vector<Cause>& found) : job_(job), found_(found) {}
+
+    void check(const ReplicaType& type, const ReplicaSpec& spec) {
+        const auto variables = job_.kind->environment(job_, {type.name, 0});
+        if (!variables) return;
+        std::map<std::string, std::string> ours;
+        for (const Variable& variable : *variables) ours[variable.env.name] = variable.env.value;
+        const kube::PodSpec& pod = spec.template_.spec;
+        const std::string path = job_.replica_path(type.name) + ".template.spec";
+        for (std::size_t c = 0; c < pod.containers.size(); ++c)
+            if (job_.kind->env_target == EnvTarget::kAllContainers ||
+                &pod.containers[c] == default_container(*job_.kind, pod))
+                check(pod.containers[c], kube::item_path(path + ".containers", c), type, ours);
+        if (!job_.init_containers_get_environment(spec)) return;
+        for (std::size_t c = 0; c < pod.init_containers.size(); ++c)
+            check(pod.init_containers[c], kube::item_path(path + ".initContainers", c), type, ours);
+    }
+
+  private:
+    void check(const kube::Container& container, const std::string& path, const ReplicaType& type,
+               const std::map<std::string, std::string>& ours) {
+        for (std::size_t i = 0; i < container.env.size(); ++i) {
+            const kube::EnvVar& theirs = container.env[i];
+            const auto hidden = ours.find(theirs.name);
+            if (hidden == ours.end()) continue;
+            if (!theirs.value_from && hidden->second == theirs.value) continue;
+            found_.push_back(
+                ineffective(kube::item_path(path + ".env", i),
+                            fmt::format("{} is set by the operator, and its value counts (\"{}\" "
+                                        "in the first {})",
+                                        theirs.name, hidden->second, type.name)));
+        }
+    }
+
+    const Job& job_;
+    std::vector<Cause>& found_;
+};
+
 void check_hidden_env(const Job& written, std::vector<Cause>& found) {
     if (!written.kind->environment || !validate(written).empty()) return;
     Job job = written;
     apply_defaults(job);
     for (const ReplicaType& type : job.kind->replica_types) {
         const ReplicaSpec* spec = job.replica(type.name);
-        if (spec == nullptr || *spec->replicas == 0) continue;
-        const auto variables = job.kind->environment(job, {type.name, 0});
-        if (!variables) continue;
-        std::map<std::string, std::string> ours;
-        for (const Variable& variable : *variables) ours[variable.env.name] = variable.env.value;
-        const std::string path = job.replica_path(type.name) + ".template.spec.containers";
-        for (std::size_t c = 0; c < spec->template_.spec.containers.size(); ++c) {
-            const kube::Container& container = spec->template_.spec.containers[c];
-            if (job.kind->env_target == EnvTarget::kDefaultContainer &&
-                &container != default_container(*job.kind, spec->template_.spec))
-                continue;
-            for (std::size_t i = 0; i < container.env.size(); ++i) {
-                const kube::EnvVar& theirs = container.env[i];
-                const auto hidden = ours.find(theirs.name);
-                if (hidden == ours.end()) continue;
-                if (!theirs.value_from && hidden->second == theirs.value) continue;
-                found.push_back(ineffective(
-                    kube::item_path(kube::item_path(path, c) + ".env", i),
-                    fmt::format("{} is set by the operator, and its value counts (\"{}\" in the "
-                                "first {})",
-                                theirs.name, hidden->second, type.name)));
-            }
-        }
+        if (spec != nullptr && *spec->replicas > 0) HiddenEnv(job, found).check(type, *spec);
     }
 }
 
@@ -236,6 +267,7 @@ std::vector<Cause> warnings(const Job& job) {
     check_scheduling_policy(job, found);
     check_controller(job, found);
     check_restart_annotation(job, found);
+    check_init_containers_env(job.metadata.annotations, "", found);
     for (const ReplicaType& type : job.kind->replica_types)
         if (job.replica(type.name) != nullptr) TemplateWarnings(job, type, found).check();
     if (job.kind->own_warnings) {

@@ -259,6 +259,43 @@ TEST(Warnings, SayWhichRestartAnnotationIsNotKnown) {
                                   Field(&Cause::reason, "Ineffective"))));
 }
 
+TEST(Warnings, SayWhichValueOfTheAnnotationOfInitContainersIsNotKnown) {
+    const auto annotation = [](const std::string& value) {
+        return R"({"muster.dev/init-containers-env": ")" + value + R"("})";
+    };
+    const auto warnings_with = [](const std::vector<Edit>& edits) {
+        return review(pytorch_kind(), pytorch_manifest(edits)).warnings;
+    };
+    const std::string on_template = kWorker + "/template/metadata/annotations";
+    for (const char* known : {"true", "false"})
+        for (const std::string& place : {std::string("metadata/annotations"), on_template})
+            EXPECT_THAT(warnings_with({{place, annotation(known)}}), IsEmpty()) << place;
+    const std::string field = "metadata.annotations[muster.dev/init-containers-env]";
+    for (const char* unknown : {"", "yes", "True"}) {
+        const auto is = [&](const std::string& path) {
+            return AllOf(Field(&Cause::field, path), Field(&Cause::reason, "Ineffective"),
+                         Field(&Cause::message, HasSubstr("\"true\"")));
+        };
+        EXPECT_THAT(warnings_with({{"metadata/annotations", annotation(unknown)}}),
+                    ElementsAre(is(field)));
+        EXPECT_THAT(warnings_with({{on_template, annotation(unknown)}}),
+                    ElementsAre(is(kTemplateField + "." + field)));
+    }
+}
+
+TEST(Warnings, NameVariablesOfInitContainersThatOursHide) {
+    const std::vector<Edit> own = {
+        {kWorker + "/template/spec/initContainers",
+         R"([{"name":"i","image":"x","env":[{"name":"RANK","value":"mine"}]}])"}};
+    EXPECT_THAT(review(pytorch_kind(), pytorch_manifest(own)).warnings, IsEmpty());
+    std::vector<Edit> asked = own;
+    asked.push_back({"metadata/annotations", R"({"muster.dev/init-containers-env": "true"})"});
+    EXPECT_THAT(
+        review(pytorch_kind(), pytorch_manifest(asked)).warnings,
+        ElementsAre(AllOf(Field(&Cause::field, kTemplateField + ".spec.initContainers[0].env[0]"),
+                          Field(&Cause::message, HasSubstr("RANK is set by the operator")))));
+}
+
 TEST(Warnings, SayNothingOfAFieldThatIsRefused) {
     const Review seen =
         review(pytorch_kind(), pytorch_manifest({{"spec/runPolicy/backoffLimit", "-1"}}));

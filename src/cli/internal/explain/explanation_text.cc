@@ -36,13 +36,14 @@ std::string counted(std::int32_t count, std::string_view what) {
 
 /// The pod without the parts that are shown elsewhere.
 json::object without_variables(json::object pod) {
-    json::value* spec = pod.if_contains("spec");
-    json::value* list = spec == nullptr || !spec->is_object()
-                            ? nullptr
-                            : spec->get_object().if_contains("containers");
-    if (list != nullptr && list->is_array())
+    json::value* const spec = pod.if_contains("spec");
+    if (spec == nullptr || !spec->is_object()) return pod;
+    for (const std::string_view field : {"containers", "initContainers"}) {
+        json::value* const list = spec->get_object().if_contains(field);
+        if (list == nullptr || !list->is_array()) continue;
         for (json::value& container : list->get_array())
             if (json::object* fields = container.if_object()) fields->stable_erase("env");
+    }
     return pod;
 }
 

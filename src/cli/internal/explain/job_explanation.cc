@@ -35,6 +35,18 @@ std::string rule_text(const jobs::VariableOrigin& origin) {
     return "comes with what the kind adds to the pod";
 }
 
+void add_variables(const kube::Container& container,
+                   const std::vector<jobs::VariableOrigin>& origins,
+                   std::vector<ExplainedVariable>& variables) {
+    for (std::size_t i = 0; i < container.env.size(); ++i) {
+        const json::value variable = kube::encode(container.env[i]);
+        variables.push_back({.container = container.name,
+                             .name = container.env[i].name,
+                             .value = value_text(variable.get_object()),
+                             .rule = rule_text(origins[i])});
+    }
+}
+
 /// If several have the same name, the last one counts.
 void mark_hidden(std::vector<ExplainedVariable>& variables) {
     std::map<std::pair<std::string, std::string>, ExplainedVariable*> last;
@@ -53,16 +65,10 @@ Result<ExplainedPod> explain_pod(const jobs::Job& job, const jobs::ReplicaId& re
     ExplainedPod explained{.replica = replica, .pod = {}, .variables = {}};
     json::value encoded = kube::encode(pod);
     explained.pod = std::move(encoded.get_object());
-    for (std::size_t c = 0; c < pod.spec.containers.size(); ++c) {
-        const kube::Container& container = pod.spec.containers[c];
-        for (std::size_t i = 0; i < container.env.size(); ++i) {
-            const json::value variable = kube::encode(container.env[i]);
-            explained.variables.push_back({.container = container.name,
-                                           .name = container.env[i].name,
-                                           .value = value_text(variable.get_object()),
-                                           .rule = rule_text(origins[c][i])});
-        }
-    }
+    std::size_t c = 0;
+    for (const auto* const containers : {&pod.spec.containers, &pod.spec.init_containers})
+        for (const kube::Container& container : *containers)
+            add_variables(container, origins[c++], explained.variables);
     mark_hidden(explained.variables);
     return explained;
 }

@@ -27,7 +27,7 @@ struct ExplainedVariable {
 struct ExplainedPod {
     jobs::ReplicaId replica;
     json::object pod;
-    std::vector<ExplainedVariable> variables;  ///< by container, in their order
+    std::vector<ExplainedVariable> variables;  ///< by container, then by init container
 };
 Result<ExplainedPod> explain_pod(const jobs::Job& job, const jobs::ReplicaId& replica);
 

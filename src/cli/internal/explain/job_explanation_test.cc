@@ -83,6 +83,20 @@ TEST(ExplainPod, SaysWhichRuleSetAValue) {
                                            "the pod's own address"}));
 }
 
+TEST(ExplainPod, HasTheVariablesOfInitContainersToo) {
+    jobs::Job job = pytorch(2);
+    job.metadata.annotations["muster.dev/init-containers-env"] = "true";
+    kube::Container& prepare =
+        job.replicas.at("Worker").template_.spec.init_containers.emplace_back();
+    prepare.name = "prepare";
+    prepare.image = "x";
+    const ExplainedPod explained = explain_pod(job, {"Worker", 1}).value();
+    EXPECT_THAT(explained.variables, Contains(AllOf(Field(&ExplainedVariable::container, "prepare"),
+                                                    Field(&ExplainedVariable::name, "RANK"),
+                                                    Field(&ExplainedVariable::value, "2"))));
+    EXPECT_THAT(explanation_text(job).value(), HasSubstr("environment of prepare, by rank:"));
+}
+
 TEST(Ranks, HaveTheNamesOfTheirPods) {
     const jobs::Job job = pytorch(2);
     EXPECT_EQ(find_rank(job, "worker-1"), (jobs::ReplicaId{"Worker", 1}));
