@@ -65,6 +65,49 @@ Result<void> check_cluster(json::object& config, const json::object& ours) {
                              kName, kube::string_at(*present, "server")));
 }
 
+/// The cluster or user that a context names, or "".
+std::string_view part_of(const json::value& entry, std::string_view name) {
+    const json::object* object = entry.if_object();
+    const json::object* context = object == nullptr ? nullptr : kube::object_at(*object, "context");
+    return context == nullptr ? std::string_view() : kube::string_at(*context, name);
+}
+
+/// Whoever has a context of our name for another cluster would lose it.
+Result<void> check_context(json::object& config) {
+    TRY(json::array* const contexts, entries_of(config, "contexts"));
+    const auto index = contexts == nullptr ? std::nullopt : index_of(*contexts, kName);
+    if (!index) return {};
+    const std::string_view cluster = part_of((*contexts)[*index], "cluster");
+    if (cluster.empty() || cluster == kName) return {};
+    return Error(
+        Code::kAlreadyExists,
+        fmt::format("its context \"{}\" is for the cluster \"{}\"; rename that context, or "
+                    "use the kubeconfig of the state directory",
+                    kName, cluster));
+}
+
+/// Whoever has a user of our name for another cluster would lose its credentials. Ours is in a context
+/// of our cluster; where that context was removed, our cluster is still there.
+Result<void> check_user(json::object& config) {
+    TRY(json::array* const users, entries_of(config, "users"));
+    if (users == nullptr || !index_of(*users, kUser)) return {};
+    TRY(json::array* const clusters, entries_of(config, "clusters"));
+    TRY(json::array* const contexts, entries_of(config, "contexts"));
+    bool is_used = false;
+    bool is_ours = false;
+    for (const json::value& entry : contexts == nullptr ? json::array() : *contexts) {
+        if (part_of(entry, "user") != kUser) continue;
+        is_used = true;
+        is_ours = is_ours || part_of(entry, "cluster") == kName;
+    }
+    if (is_ours) return {};
+    if (!is_used && clusters != nullptr && index_of(*clusters, kName)) return {};
+    return Error(Code::kAlreadyExists,
+                 fmt::format("its user \"{}\" belongs to no context of the cluster \"{}\"; rename "
+                             "that user, or use the kubeconfig of the state directory",
+                             kUser, kName));
+}
+
 /// Changes of a text and of its meaning.
 struct Merge {
     std::string text;
@@ -124,6 +167,8 @@ Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess
     if (kind == nullptr || *kind != "Config")
         return Error(Code::kInvalid, "this is not a kubeconfig: its kind is not Config");
     TRY_VOID(check_cluster(*config, ours));
+    TRY_VOID(check_context(*config));
+    TRY_VOID(check_user(*config));
     Merge merge{std::string(existing), std::move(*config)};
     for (const std::string_view list : {"clusters", "users", "contexts"})
         TRY_VOID(merge.put(list, ours.at(list).get_array().front()));

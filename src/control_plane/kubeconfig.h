@@ -26,7 +26,7 @@ json::object make_kubeconfig(const KubeAccess& access);
 /// `make_kubeconfig()` added or replacing those of the same names, and that context as the current
 /// one; the rest of the text stays as it is, comments included. kInvalid if the text is not a
 /// kubeconfig, or can't be changed without losing something; kAlreadyExists if it has a cluster of
-/// that name that is not a server of ours.
+/// that name that is not a server of ours, or a context or user of that name for another cluster.
 Result<std::string> merge_kubeconfig(std::string_view existing, const KubeAccess& access);
 
 }  // namespace muster::control_plane

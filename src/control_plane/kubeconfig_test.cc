@@ -10,6 +10,7 @@
 namespace muster::control_plane {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 const KubeAccess kAccess{
@@ -169,6 +170,59 @@ clusters:
     ASSERT_FALSE(merged.has_value());
     EXPECT_EQ(merged.error().code(), Code::kAlreadyExists);
     EXPECT_THAT(merged.error().message(), HasSubstr("https://cloud"));
+}
+
+TEST(Kubeconfig, AContextOfTheSameNameForAnotherClusterIsNotReplaced) {
+    const Result<std::string> merged = merge_kubeconfig(R"(
+kind: Config
+clusters:
+- {name: prod, cluster: {server: "https://prod"}}
+users:
+- {name: ann, user: {token: "007"}}
+contexts:
+- {name: muster, context: {cluster: prod, user: ann, namespace: x}}
+)",
+                                                        kAccess);
+    ASSERT_FALSE(merged.has_value());
+    EXPECT_EQ(merged.error().code(), Code::kAlreadyExists);
+    EXPECT_THAT(merged.error().message(),
+                AllOf(HasSubstr("context \"muster\""), HasSubstr("prod")));
+}
+
+TEST(Kubeconfig, AUserOfTheSameNameForAnotherClusterIsNotReplaced) {
+    constexpr std::string_view kUsed = R"(
+kind: Config
+clusters:
+- {name: prod, cluster: {server: "https://prod"}}
+users:
+- {name: muster-admin, user: {token: "007"}}
+contexts:
+- {name: prod, context: {cluster: prod, user: muster-admin}}
+)";
+    constexpr std::string_view kUnused = R"(
+kind: Config
+users:
+- {name: muster-admin, user: {token: "007"}}
+)";
+    for (const std::string_view text : {kUsed, kUnused}) {
+        const Result<std::string> merged = merge_kubeconfig(text, kAccess);
+        ASSERT_FALSE(merged.has_value()) << text;
+        EXPECT_EQ(merged.error().code(), Code::kAlreadyExists);
+        EXPECT_THAT(merged.error().message(), HasSubstr("user \"muster-admin\""));
+    }
+    // A context of the user's own may lead to our cluster, too.
+    const Result<std::string> ours = merge_kubeconfig(R"(
+kind: Config
+clusters:
+- {name: muster, cluster: {server: "https://127.0.0.1:1", certificate-authority-data: T0xE}}
+users:
+- {name: muster-admin, user: {token: old}}
+contexts:
+- {name: mine, context: {cluster: muster, user: muster-admin, namespace: x}}
+)",
+                                                      kAccess);
+    ASSERT_TRUE(ours.has_value()) << ours.error().message();
+    EXPECT_EQ(parse(*ours).at_pointer("/users/0/user/token"), "secret");
 }
 
 TEST(Kubeconfig, WhatIsNoKubeconfigIsLeftAlone) {

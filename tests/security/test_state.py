@@ -1,10 +1,13 @@
 """What a daemon keeps, and what happens when somebody takes it away or looks like it."""
 
+import http.server
+import json
 import os
 import pathlib
 import pty
 import shutil
 import subprocess
+import threading
 
 import pytest
 
@@ -68,11 +71,15 @@ def test_a_log_since_ever_is_the_whole_log(daemon):
     assert log.stdout == "something\n", log
 
 
-def on_terminal(daemon, *args):
+# What would set a terminal's title, clear it, and turn its writing around.
+HOSTILE = "\x1b]0;title\x07\x1b[2J\u009b2J\u202e"
+
+
+def on_terminal(daemon, *args, status=0, stderr=None):
     """What the command writes to a terminal."""
     reader, terminal = pty.openpty()
     with subprocess.Popen([BINARY, *map(str, args)], env=daemon.environment, cwd=daemon.directory, stdin=subprocess.DEVNULL,
-                          stdout=terminal, stderr=terminal) as process:
+                          stdout=terminal, stderr=stderr or terminal) as process:
         os.close(terminal)
         text = b""
         try:
@@ -82,32 +89,83 @@ def on_terminal(daemon, *args):
             pass
         finally:
             os.close(reader)
-        assert process.wait(60) == 0, text
+        assert process.wait(60) == status, text
     return text
+
+
+def assert_harmless(text, words):
+    assert b"\x1b" not in text and b"\x07" not in text, (words, text)
+    assert b"\xc2\x9b" not in text and "\u202e".encode() not in text, (words, text)
+    assert b"title" in text, (words, text)
 
 
 def test_no_terminal_obeys_what_others_wrote(daemon):
     daemon.up()
     kubeconfig = ("--kubeconfig", daemon.state / "kubeconfig")
-    hostile = "\x1b]0;title\x07\x1b[2J\u009b2J\u202e"
     script = r"printf '\033[31mred\033[0m\033]0;title\007\033[2J\n'"
     made = daemon.must("POST", PODS, pod("coloured", script))
     daemon.must("POST", "/api/v1/namespaces/default/events", {
-        "metadata": {"name": "hostile"}, "type": "Warning", "reason": "Odd", "message": hostile,
+        "metadata": {"name": "hostile"}, "type": "Warning", "reason": "Odd", "message": HOSTILE,
         "involvedObject": {"kind": "Pod", "namespace": "default", "name": "coloured", "uid": made["metadata"]["uid"]}})
     daemon.wait_for(f"{PODS}/coloured", lambda found: found["status"].get("phase") == "Succeeded")
     for words in (("get", "events"), ("events",), ("describe", "pod/coloured"), ("get", "events", "-o", "yaml"),
                   ("get", "events", "-o", "jsonpath={.items[*].message}")):
-        text = on_terminal(daemon, *words, *kubeconfig)
-        assert b"\x1b" not in text and b"\x07" not in text, (words, text)
-        assert b"\xc2\x9b" not in text and "\u202e".encode() not in text, (words, text)
-        assert b"title" in text, (words, text)
+        assert_harmless(on_terminal(daemon, *words, *kubeconfig), words)
     exact = daemon.muster("get", "event/hostile", "-o", "jsonpath={.message}", *kubeconfig)
-    assert exact.stdout.strip("\n") == hostile, exact
+    assert exact.stdout.strip("\n") == HOSTILE, exact
     log = on_terminal(daemon, "logs", "pod/coloured", *kubeconfig)
     assert log.replace(b"\r", b"") == b"\x1b[31mred\x1b[0m\n", log
     raw = on_terminal(daemon, "logs", "pod/coloured", "--raw", *kubeconfig)
     assert b"\x1b]0;title\x07\x1b[2J" in raw, raw
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_no_terminal_obeys_the_manifest_of_a_run(daemon, form, more):
+    made = pod("hostile", "exit 0")
+    made["metadata"]["annotations"] = {"note": HOSTILE}
+    (daemon.directory / "pod.json").write_text(json.dumps({"apiVersion": "v1", "kind": "Pod", **made}))
+    words = ("run", "pod.json", "--output", form, *more)
+    assert_harmless(on_terminal(daemon, *words, stderr=subprocess.DEVNULL), words)
+    data = daemon.muster(*words).stdout
+    assert "\u202e" in data and "\\u202e" not in data, "a program gets it as it is"
+    if form == "json":
+        [item] = json.loads(data)["items"]
+        assert item["metadata"]["annotations"]["note"] == HOSTILE, data
+
+
+class OddJobs(http.server.BaseHTTPRequestHandler):
+    """An API whose jobs have names and fields that ours would refuse."""
+
+    def do_GET(self):
+        job = {"metadata": {"name": HOSTILE, "namespace": "default"}, "spec": {"pytorchReplicaSpecs": {HOSTILE: {"replicas": 1}}}}
+        jobs = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJobList", "metadata": {"resourceVersion": "1"},
+                "items": [job] if "/pytorchjobs" in self.path else []}
+        body = json.dumps(jobs).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+def test_no_terminal_obeys_the_jobs_of_another_cluster(daemon):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), OddJobs) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        config = {"apiVersion": "v1", "kind": "Config", "current-context": "odd", "users": [{"name": "odd", "user": {}}],
+                  "clusters": [{"name": "odd", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+                  "contexts": [{"name": "odd", "context": {"cluster": "odd", "user": "odd"}}]}
+        (daemon.directory / "odd.json").write_text(json.dumps(config))
+        words = ("migrate", "check", "--kubeconfig", "odd.json")
+        try:
+            text = on_terminal(daemon, *words, status=3)
+            assert_harmless(text, words)
+            assert b"1 job: 1 would notice" in text, text
+        finally:
+            server.shutdown()
 
 
 def test_the_log_of_a_daemon_is_private(daemon):

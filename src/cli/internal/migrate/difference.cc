@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/time/bounded_seconds.h"
 #include "jobs/mpi_annotations.h"
 #include "kube/values/time.h"
 
@@ -23,7 +24,7 @@ void judge_deadline(const jobs::Job& job, WallTime now, std::vector<Difference>&
     const auto& limit = job.run_policy.active_deadline_seconds;
     const auto started = kube::parse_time(job.status.start_time);
     if (!limit || !started || job.status.finished()) return;
-    const WallTime end = *started + std::chrono::seconds(*limit);
+    const WallTime end = *started + bounded_seconds(*limit);
     if (end <= now)
         found.push_back(
             {When::kNow, "spec.runPolicy.activeDeadlineSeconds",
@@ -46,7 +47,7 @@ void judge_ttl(const jobs::Job& job, WallTime now, std::vector<Difference>& foun
                          "it gets one now, and is deleted when that has passed"});
         return;
     }
-    const WallTime end = *completed + std::chrono::seconds(*limit);
+    const WallTime end = *completed + bounded_seconds(*limit);
     if (end <= now)
         found.push_back({When::kNow, "spec.runPolicy.ttlSecondsAfterFinished",
                          fmt::format("ended {}: the job is deleted at once", ago(end, now))});

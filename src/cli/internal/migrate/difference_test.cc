@@ -57,6 +57,9 @@ TEST(DifferenceTest, DeadlinesThatNobodyLookedAt) {
     EXPECT_THAT(judge(R"({"activeDeadlineSeconds": 7200})", kRuns),
                 ElementsAre(difference(When::kThen, "spec.runPolicy.activeDeadlineSeconds",
                                        "2026-03-01T13:00:00Z")));
+    EXPECT_THAT(judge(R"({"activeDeadlineSeconds": 9223372036854775807})", kRuns),
+                ElementsAre(difference(When::kThen, "spec.runPolicy.activeDeadlineSeconds",
+                                       "fires at its time")));
     EXPECT_THAT(judge(R"({"activeDeadlineSeconds": 60})", kDone), IsEmpty());
     EXPECT_THAT(judge(R"({"activeDeadlineSeconds": 60})", "{}"), IsEmpty());
 }

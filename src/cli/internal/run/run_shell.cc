@@ -46,7 +46,7 @@ std::optional<int> end_before_start(const RunOptions& options, Prepared& prepare
     if (!options.dry_run) return std::nullopt;
     Result<std::vector<json::value>> planned = manifest::planned_objects(prepared.objects);
     if (!planned) return fail_run(planned.error());
-    fmt::print("{}", print_objects(*planned, options.output));
+    print_exact(print_objects(*planned, options.output));
     return 0;
 }
 
@@ -103,7 +103,7 @@ int end_run(const RunOptions& options, const RunSession& session, int status) {
     print_problems(session.problems());
     if (status == 2 && !session.problems().empty()) return refuse(session.problems());
     if (options.output != OutputFormat::kNone)
-        fmt::print("{}", print_objects(session.final_objects(), options.output));
+        print_exact(print_objects(session.final_objects(), options.output));
     return status;
 }
 

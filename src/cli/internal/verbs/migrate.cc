@@ -5,9 +5,11 @@
 #include <set>
 
 #include "base/time/real_clock.h"
+#include "base/visible_text.h"
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/migrate/difference.h"
+#include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"
 #include "kube/objects/resource_type.h"
 #include "kube/values/json_access.h"
@@ -103,20 +105,23 @@ Task<Result<std::vector<Judged>>> judge_all(Connection& connection, const Migrat
 
 void print_judged(const std::vector<Judged>& judged, std::size_t looked_at) {
     std::size_t now = 0;
+    std::string text;
     for (const Judged& job : judged) {
-        fmt::print("{} {}\n", job.kind, job.name);
+        text += fmt::format("{} {}\n", job.kind, visible_line(job.name));
         bool at_once = false;
         for (const Difference& one : job.differences) {
             at_once |= one.when == Difference::When::kNow;
-            fmt::print("  {} {}{}{}\n",
-                       one.when == Difference::When::kNow ? "at once:" : "later:  ", one.field,
-                       one.field.empty() ? "" : ": ", one.what);
+            text += fmt::format(
+                "  {} {}{}{}\n", one.when == Difference::When::kNow ? "at once:" : "later:  ",
+                visible_line(one.field), one.field.empty() ? "" : ": ", visible_line(one.what));
         }
         now += at_once ? 1 : 0;
     }
-    fmt::print("{}{} jobs: {} would notice the change at once, {} may later, {} not at all\n",
-               judged.empty() ? "" : "\n", looked_at, now, judged.size() - now,
-               looked_at - judged.size());
+    text +=
+        fmt::format("{}{} job{}: {} would notice the change at once, {} may later, {} not at all\n",
+                    judged.empty() ? "" : "\n", looked_at, looked_at == 1 ? "" : "s", now,
+                    judged.size() - now, looked_at - judged.size());
+    print(text);
 }
 
 Task<Result<int>> check_all(Connection& connection, const MigrateOptions& options) {
