@@ -28,7 +28,7 @@ void Agents::remove(const std::string& incarnation) {
     all_.erase(found);
 }
 
-void Agents::broke(Agent& agent, std::string why, Instant until) {
+void Agents::disconnected(Agent& agent, std::string why, Instant until) {
     agent.away_until = until;
     agent.why_away = std::move(why);
     away_.emplace(until, agent.incarnation());

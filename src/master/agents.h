@@ -48,7 +48,7 @@ class Agents {
 
     // ---- broken connections
 
-    void broke(Agent& agent, std::string why, Instant until);
+    void disconnected(Agent& agent, std::string why, Instant until);
     void came_back(Agent& agent);
     std::size_t away() const { return away_.size(); }
     /// The first one whose time is over.

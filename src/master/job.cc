@@ -193,14 +193,14 @@ void Job::look_at_claims(Instant now, WallTime wall) {
     }
 }
 
-void Job::broke(const std::string& incarnation, const std::string& why, Instant now) {
+void Job::disconnected(const std::string& incarnation, const std::string& why, Instant now) {
     Agent* const agent = agents_.find(incarnation);
     if (agent == nullptr || agent->away_until) return;
-    agents_.broke(*agent, why, now + options_.reconnect);
+    agents_.disconnected(*agent, why, now + options_.reconnect);
 }
 
-void Job::silent(const std::string& incarnation, const std::string& why, Instant now,
-                 WallTime wall) {
+void Job::timed_out(const std::string& incarnation, const std::string& why, Instant now,
+                    WallTime wall) {
     if (agents_.contains(incarnation)) lose(incarnation, FailureKind::kTimedOut, why, now, wall);
 }
 

@@ -71,8 +71,9 @@ class Job final : public ServiceHost {
     void reached_at(const std::string& address);
     /// Ignored unless the agent has joined and is not lost.
     void reported(const std::string& incarnation, Report report, Instant now, WallTime wall);
-    void broke(const std::string& incarnation, const std::string& why, Instant now);
-    void silent(const std::string& incarnation, const std::string& why, Instant now, WallTime wall);
+    void disconnected(const std::string& incarnation, const std::string& why, Instant now);
+    void timed_out(const std::string& incarnation, const std::string& why, Instant now,
+                   WallTime wall);
     void advance(Instant now, WallTime wall);
     Instant wake_at() const;
 

@@ -42,7 +42,7 @@ class Story {
         job.written(job.record_version());
     }
     void lose(const std::string& name) {
-        job.silent(name, "it was silent", now, wall);
+        job.timed_out(name, "it was silent", now, wall);
         look();
     }
     /// As its order asks; a link works unless its other end is named.

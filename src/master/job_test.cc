@@ -46,8 +46,8 @@ class Story {
         job.advance(now, wall);
         job.written(job.record_version());
     }
-    void broke(const std::string& name) {
-        job.broke(name, "the cable was cut", now);
+    void disconnected(const std::string& name) {
+        job.disconnected(name, "the cable was cut", now);
         look();
     }
     void report(const std::string& name, Report report) {
@@ -192,13 +192,13 @@ TEST(Job, WhoComesBackInTimeWasNotLost) {
     Story story(1, 2);
     story.begin({"a", "b"});
     const Report report = story.runs("b");
-    story.broke("b");
+    story.disconnected("b");
     EXPECT_EQ(story.job.wake_at(), story.now + 100ms);
     story.look(99ms);
     story.join("b", report);
     story.look(1h);
     EXPECT_EQ(story.orders({"a", "b"}), "run 1, run 1");
-    story.broke("b");
+    story.disconnected("b");
     story.look(100ms);
     EXPECT_EQ(story.orders({"a", "b"}), "run 2, -");
     story.join("b", report);
@@ -208,7 +208,7 @@ TEST(Job, WhoComesBackInTimeWasNotLost) {
 TEST(Job, WhoFallsSilentHasHadItsTime) {
     Story story(1, 2);
     story.begin({"a", "b"});
-    story.job.silent("b", "nothing was heard for 5000 ms", story.now, story.wall);
+    story.job.timed_out("b", "nothing was heard for 5000 ms", story.now, story.wall);
     story.look();
     EXPECT_EQ(story.orders({"a", "b"}), "run 2, -");
     EXPECT_EQ(story.job.record().incidents.at(0).charge, Charge::kNode);
@@ -229,7 +229,7 @@ TEST(Job, AStandbyNodeTakesThePlaceAndTheOthersKeepTheirs) {
     story.begin({"a", "b"});
     story.join("c");
     EXPECT_EQ(story.orders({"a", "b", "c"}), "run 1, run 1, standby");
-    story.broke("a");
+    story.disconnected("a");
     story.look(100ms);
     EXPECT_EQ(story.orders({"b", "c"}), "stop 1, run 2");
     EXPECT_EQ(story.held("c").own().first_rank, 0);
@@ -246,7 +246,7 @@ TEST(Job, SucceedsWhenAllAreDone) {
     story.report("a", report);
     story.join("c");
     EXPECT_EQ(story.orders({"a", "b", "c"}), "run 1, run 1, standby") << "it comes too late";
-    story.broke("a");
+    story.disconnected("a");
     story.look(1s);
     EXPECT_EQ(story.order("b"), "run 1") << "who is done is not missed";
     report = story.runs("b");
@@ -337,7 +337,7 @@ TEST(Job, WhoWasLostAndBeganAnewAloneWaitsForThoseWhoRunInItsPlace) {
     first.begin({"a"});
     Report cut_off = first.runs("a");
     first.join("standby");
-    first.broke("a");
+    first.disconnected("a");
     first.look(1s);
     EXPECT_EQ(first.order("standby"), "run 2");
     JobRecord record = first.job.record();
@@ -369,12 +369,12 @@ TEST(Job, SaysThatTheWorldContinuesOnlyWhereItDoes) {
     story.join("a");
     story.join("b");
     story.look(30s);
-    story.broke("b");
+    story.disconnected("b");
     story.look(1s);
     EXPECT_THAT(story.job.why(), EndsWith("; the world continues without it"));
     Story two(2, 2);
     two.begin({"a", "b"});
-    two.broke("b");
+    two.disconnected("b");
     two.look(1s);
     EXPECT_THAT(two.job.why(), EndsWith("; the world can't continue with 1 of at least 2 nodes"));
     two.look(4s);
@@ -402,8 +402,8 @@ TEST(Job, ItsNodesKnowTheirAddressByWhoeverReachesThem) {
     ASSERT_NE(job.world(), nullptr);
     EXPECT_EQ(job.world()->members[0].address, "ib");
     EXPECT_EQ(job.world()->members[1].address, "far");
-    job.broke("b", "", kStart);
-    job.broke("a", "", kStart);
+    job.disconnected("b", "", kStart);
+    job.disconnected("a", "", kStart);
     job.advance(kStart + 1s, kToday);
     join("c", "docker");
     join("d", "docker");
@@ -437,7 +437,7 @@ TEST(Job, RestartsOfANodeOnItsOwnAreCharged) {
     report.evidence = {first, second};
     report.holds->restarts = 2;
     for (int i = 0; i < 2; ++i) {
-        story.broke("a");
+        story.disconnected("a");
         story.join("a", report);
         EXPECT_EQ(story.order("a"), "run 1");
         EXPECT_EQ(story.job.record().incidents.size(), 2u);
@@ -461,7 +461,7 @@ TEST(Job, ASlotHasOneAgent) {
     EXPECT_THAT(std::get<Verdict>(story.job.directive_for("b")->what).text,
                 StartsWith("slot 0 is held by the agent a at a, which is alive"));
     // Another life of the same node, while the one before is away.
-    story.broke("a");
+    story.disconnected("a");
     story.join("a2", {}, 0);
     EXPECT_EQ(story.orders({"a", "a2"}), "-, wait");
 }
@@ -470,7 +470,7 @@ TEST(Job, WhoComesBackToASlotThatAReplacementHasIsAStandbyNode) {
     Story story(1, 1);
     story.join("a", {}, 0);
     story.join("b");
-    story.broke("a");
+    story.disconnected("a");
     story.look(100ms);
     EXPECT_EQ(story.order("b"), "run 2");
     EXPECT_EQ(story.held("b").own().slot, 0);
@@ -483,7 +483,7 @@ TEST(Job, WhoComesBackWhileAStandbyNodeTakesItsSlotIsAStandbyNodeAsWell) {
     Story story(1, 1);
     story.join("a", {}, 0);
     story.join("b");
-    story.broke("a");
+    story.disconnected("a");
     story.join("a2", {}, 0);
     EXPECT_EQ(story.orders({"a2", "b"}), "standby, run 2");
     EXPECT_EQ(story.held("b").own().slot, 0);
@@ -497,7 +497,7 @@ TEST(Job, WhoComesBackToTheSlotOfOneThatWasDoneWaitsForTheWorldsEnd) {
     Report done = story.runs("b");
     done.done = true;
     story.report("b", done);
-    story.broke("b");
+    story.disconnected("b");
     story.join("b2", {}, 1);
     EXPECT_EQ(story.orders({"a", "b2"}), "run 1, wait");
     Report dead = story.runs("a");
@@ -524,7 +524,7 @@ TEST(Job, WhereTheStoreWentWithItsAgentAllBeginAnewUnlessAllHaveBegun) {
         story.report("a", story.runs("a"));
         if (has_begun) story.report("b", story.runs("b"));
         const World held = story.held("a");
-        story.broke("a");
+        story.disconnected("a");
         story.join("a2", {.holds = held});
         EXPECT_EQ(story.orders({"a2", "b"}), has_begun ? "run 1, run 1" : "run 2, stop 1");
         // The same as a new master finds it.
@@ -541,7 +541,7 @@ TEST(Job, ANewAgentIsDoneOnceWithTheWorkersThatItTookOver) {
     Report report = story.runs("b");
     report.done = true;
     story.report("b", report);
-    story.broke("b");
+    story.disconnected("b");
     story.join("b2", report);
     EXPECT_FALSE(story.job.end()) << "a is not done";
     Report done = story.runs("a");
@@ -554,7 +554,7 @@ TEST(Job, ANewAgentThatTookWorkersOverIsInTheWorld) {
     Story story(2, 2);
     story.begin({"a", "b"});
     const Report report = story.runs("b");
-    story.broke("b");
+    story.disconnected("b");
     story.join("b2", report);
     EXPECT_EQ(story.orders({"a", "b", "b2"}), "run 1, -, run 1");
     story.look(1h);

@@ -1,7 +1,11 @@
 #include "master/kept_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "base/time/rfc3339.h"
 
 namespace muster::master {
 namespace {
@@ -55,6 +59,28 @@ Result<void> KeptRecord::set_section(const std::string& name, std::string bytes)
 void KeptRecord::changed() {
     ++version_;
     shared_ = std::make_shared<const JobRecord>(record_);
+}
+
+std::string charged_before(const JobRecord& record, const std::array<Budget, kCharges>& budgets,
+                           WallTime now) {
+    Budgets charged(budgets);
+    std::array<const Incident*, kCharges> last{};
+    for (const Incident& incident : record.incidents) {
+        charged.remember(incident.charge, incident.when);
+        last[static_cast<std::size_t>(incident.charge)] = &incident;
+    }
+    std::string text;
+    for (const Incident* const incident : last) {
+        if (incident == nullptr) continue;
+        const int spent = charged.spent(incident->charge, now);
+        const std::optional<int>& limit = charged.limit(incident->charge).incidents;
+        if (spent == 0 || !limit) continue;
+        text += fmt::format("{}{} of {} {}, the last at {}{}{}",
+                            text.empty() ? "charged before this master: " : "; ", spent, *limit,
+                            to_string(incident->charge), format_rfc3339(incident->when),
+                            incident->error.empty() ? "" : ": ", incident->error);
+    }
+    return text;
 }
 
 }  // namespace muster::master

@@ -44,4 +44,9 @@ class KeptRecord {
     std::uint64_t written_ = 0;
 };
 
+/// For people: what earlier masters charged to budgets with a limit and still counts, and the last
+/// failure of each. Empty: nothing.
+std::string charged_before(const JobRecord& record, const std::array<Budget, kCharges>& budgets,
+                           WallTime now);
+
 }  // namespace muster::master

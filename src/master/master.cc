@@ -46,7 +46,7 @@ struct Master::State {
           options(std::move(given)),
           server(executor, clock,
                  {.token = options.token, .name = options.name, .limits = options.rpc}),
-          stirred_changed(executor),
+          woken_changed(executor),
           line_ended(executor),
           record_written(executor) {}
 
@@ -79,8 +79,8 @@ struct Master::State {
     std::vector<std::pair<std::unique_ptr<net::Listener>, net::TlsServerContext*>> listeners;
     std::optional<Job> job;
     std::unordered_map<std::string, Line*> lines;  ///< by incarnation
-    bool stirred = false;
-    Signal stirred_changed;
+    bool woken = false;
+    Signal woken_changed;
     Signal line_ended;
     Signal record_written;
     std::optional<Error> deposed;
@@ -203,9 +203,9 @@ void Master::State::met(const MasterClaim& other) {
 void Master::State::gone(const rpc::PeerPtr& peer, const Error& why) {
     // kTimeout: it was silent, which may be the end of its process or a broken cable.
     if (why.code() == Code::kTimeout)
-        job->silent(peer->client, why.message(), clock.now(), clock.wall_now());
+        job->timed_out(peer->client, why.message(), clock.now(), clock.wall_now());
     else
-        job->broke(peer->client, why.message(), clock.now());
+        job->disconnected(peer->client, why.message(), clock.now());
     wake();
 }
 
@@ -227,17 +227,17 @@ void Master::State::publish() {
 // ---- the loop
 
 void Master::State::wake() {
-    stirred = true;
-    stirred_changed.notify_all();
+    woken = true;
+    woken_changed.notify_all();
 }
 
 Task<void> Master::State::wait(Instant until) {
-    while (!stirred) {
+    while (!woken) {
         if (clock.now() >= until) co_return;
         if (until == Instant::max())
-            co_await stirred_changed.wait();
+            co_await woken_changed.wait();
         else
-            co_await first_of(stirred_changed.wait(), clock.sleep_until(until));
+            co_await first_of(woken_changed.wait(), clock.sleep_until(until));
     }
 }
 
@@ -270,7 +270,7 @@ Task<Result<void>> Master::State::recorded() {
 Task<Result<Verdict>> Master::State::drive() {
     for (;;) {
         if (deposed) co_return *deposed;
-        stirred = false;
+        woken = false;
         job->advance(clock.now(), clock.wall_now());
         if (job->unwritten()) {
             CO_TRY_VOID(co_await write_record());
@@ -291,7 +291,7 @@ Task<void> Master::State::all_told() {
 /// A disconnected agent may come back in time; then it is told like the others.
 Task<void> Master::State::keep_lines() {
     for (;;) {
-        stirred = false;
+        woken = false;
         job->advance(clock.now(), clock.wall_now());
         publish();
         line_ended.notify_all();
@@ -321,6 +321,10 @@ Task<Result<Verdict>> Master::run() {
     CO_TRY(JobRecord record, co_await state.records.claim());
     log::info("a master is in charge", {{"epoch", record.epoch}});
     const bool had_ended = record.end.has_value();
+    // Budgets outlive a master, and so the first failure that this one sees may be the last.
+    const std::string charged =
+        charged_before(record, state.options.job.budgets, state.clock.wall_now());
+    if (!charged.empty() && !had_ended) log::warning(charged);
     state.job.emplace(state.options.job, std::move(record), state.clock.now(), state.services);
     add_services(state.services, state.options,
                  {.executor = state.executor,

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using enum Stance;
 
-TEST(Rivals, OneOfTwoStays) {
+TEST(SplitBrain, OneOfTwoStays) {
     struct Case {
         const char* what;
         MasterClaim own;
@@ -44,7 +44,7 @@ TEST(Rivals, OneOfTwoStays) {
     }
 }
 
-TEST(Rivals, OfAnyTwoThatAreSettledOneStays) {
+TEST(SplitBrain, OfAnyTwoThatAreSettledOneStays) {
     for (std::uint64_t epoch = 1; epoch < 5; ++epoch)
         for (int nodes = 0; nodes < 4; ++nodes)
             for (int other_nodes = 0; other_nodes < 4; ++other_nodes) {
@@ -63,10 +63,10 @@ TEST(Rivals, OfAnyTwoThatAreSettledOneStays) {
 }
 
 /// Masters of one job, each with a record of its own, as on two sides of a cut network.
-class RivalWatchTest : public ::testing::Test, protected SimulatedLoop {
+class SplitBrainWatchTest : public ::testing::Test, protected SimulatedLoop {
   protected:
     struct Side {
-        explicit Side(RivalWatchTest& test, std::uint64_t epoch, std::string token)
+        explicit Side(SplitBrainWatchTest& test, std::uint64_t epoch, std::string token)
             : records(test.clock, 1ms),
               master(test.context.get_executor(), test.clock, records,
                      {.job = {.membership = {.min_nodes = 1, .max_nodes = 1}, .first_epoch = epoch},
@@ -132,7 +132,7 @@ class RivalWatchTest : public ::testing::Test, protected SimulatedLoop {
     std::vector<std::unique_ptr<rpc::Client>> agents;
 };
 
-TEST_F(RivalWatchTest, TheOlderOfEqualsYieldsWhoeverAsks) {
+TEST_F(SplitBrainWatchTest, TheOlderOfEqualsYieldsWhoeverAsks) {
     for (const bool newer_asks : {true, false}) {
         Side& older = side(1);
         Side& newer = side(2);
@@ -151,7 +151,7 @@ TEST_F(RivalWatchTest, TheOlderOfEqualsYieldsWhoeverAsks) {
     }
 }
 
-TEST_F(RivalWatchTest, TheLargerClaimsAnewWhenItIsOlder) {
+TEST_F(SplitBrainWatchTest, TheLargerClaimsAnewWhenItIsOlder) {
     Side& older = side(1);
     Side& newer = side(2);
     add_agent(older, "a");
@@ -168,7 +168,7 @@ TEST_F(RivalWatchTest, TheLargerClaimsAnewWhenItIsOlder) {
     EXPECT_FALSE(newest.ended);
 }
 
-TEST_F(RivalWatchTest, AnotherJobsMasterIsNoRival) {
+TEST_F(SplitBrainWatchTest, AnotherJobsMasterIsNoRival) {
     Side& own = side(1);
     Side& other = side(2, "another's");
     own.watch.start(tasks, {connect_to(other)});
@@ -177,7 +177,7 @@ TEST_F(RivalWatchTest, AnotherJobsMasterIsNoRival) {
     EXPECT_FALSE(other.ended);
 }
 
-TEST_F(RivalWatchTest, NobodyThereIsNoMatter) {
+TEST_F(SplitBrainWatchTest, NobodyThereIsNoMatter) {
     Side& own = side(1);
     own.watch.start(tasks, {[]() -> Task<Result<std::unique_ptr<net::ByteStream>>> {
                         co_return Error(Code::kUnavailable, "nobody listens");

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <ranges>
 
+#include "base/visible_text.h"
+
 namespace muster::run {
 namespace {
 
@@ -31,6 +33,8 @@ FinalReport final_report(const launch::LaunchPlan& plan, const NodeOutcome& outc
             fmt::join(plan.rendezvous.endpoints | std::views::transform(&launch::Endpoint::text),
                       ", "),
             plan.rendezvous.decided_by);
+    // Error files and masters say what they like, and it is read on a terminal.
+    report.text = visible_text(report.text);
     return report;
 }
 

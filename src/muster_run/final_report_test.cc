@@ -57,6 +57,21 @@ TEST(FinalReport, AFailedJobShowsTheWorkersOfThisNode) {
         << "the job goes on";
 }
 
+TEST(FinalReport, NoTerminalObeysWhatAWorkerOrAMasterSaid) {
+    const workers::Failure first{.end = {.rank = 3, .exit_code = 1, .error = "ValueError"},
+                                 .traceback = "Traceback:\n\tin \u202ef\x1b[2J\r\n"};
+    const workers::Failure next{
+        .end = {.rank = 4, .exit_code = 1, .error = "Broken pipe \x1b]0;title\a\xc2\x9b[2J"}};
+    const std::string text =
+        final_report(plan(), {.end = {.kind = Kind::kFailed, .text = "no \x1b[2J more"},
+                              .failures = {first, next}})
+            .text;
+    EXPECT_THAT(text, AllOf(HasSubstr("\\x1b]0;title\\x07\\u009b[2J"), HasSubstr("\\x1b[2J more\n"),
+                            HasSubstr("Traceback:\n    \tin \\u202ef")));
+    for (const char* obeyed : {"\x1b", "\a", "\r", "\xc2\x9b", "\u202e"})
+        EXPECT_THAT(text, testing::Not(HasSubstr(obeyed)));
+}
+
 TEST(FinalReport, ANodeThatFoundNoOneSaysWhereItLooked) {
     const agent::AgentEnd end{.kind = Kind::kGaveUp, .text = "no world"};
     EXPECT_EQ(final_report(plan(), {.end = end}).text,

@@ -14,6 +14,7 @@
 #include "muster_run/node/launcher_python.h"
 #include "muster_run/node/node_facts.h"
 #include "muster_run/session.h"
+#include "process/core_dumps.h"
 
 namespace muster::run {
 namespace {
@@ -64,6 +65,7 @@ Result<void> check_files(const launch::LaunchPlan& plan, const launch::Variables
 
 int muster_run(launch::LaunchCommand command, const std::vector<std::string>& arguments,
                launch::Variables variables, const std::string& in_place_of) {
+    const rlim_t core_bytes = process::forbid_core_dumps();
     log::set_sink([command](log::Level level, std::string_view line) {
         say(command, fmt::format("{}{}", word_of(level), line));
     });
@@ -95,7 +97,7 @@ int muster_run(launch::LaunchCommand command, const std::vector<std::string>& ar
         if (!told) return refuse(command, told.error());
         if (!told->empty()) say(command, *told);
     }
-    return run_session(*std::move(plan), std::move(variables));
+    return run_session(*std::move(plan), std::move(variables), core_bytes);
 }
 
 launch::Variables variables_of(char** environment) {

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/time/real_clock.h"
+#include "base/visible_text.h"
 #include "muster_run/final_report.h"
 #include "muster_run/hosting/agent_options.h"
 #include "muster_run/hosting/credentials.h"
@@ -34,14 +35,14 @@ constexpr int kRefused = 2;
 class Session {
   public:
     Session(asio::io_context& context, launch::LaunchPlan plan, launch::Variables variables,
-            int input)
+            WorkerInheritance inheritance)
         : executor_(context.get_executor()),
           plan_(std::move(plan)),
           rng_(Rng::from_system()),
           tasks_(executor_),
           names_(executor_),
           signals_(executor_),
-          node_(executor_, clock_, plan_, without_token(variables), input),
+          node_(executor_, clock_, plan_, without_token(variables), inheritance),
           variables_(std::move(variables)) {}
 
     /// An error: nothing was started, or nothing can be.
@@ -171,7 +172,7 @@ Task<int> run_and_stop(Session& session, launch::LaunchCommand command) {
     if (outcome) {
         fmt::print(stderr, "{}", outcome->text);
     } else {
-        fmt::print(stderr, "{}: {}\n", to_string(command), outcome.error().message());
+        fmt::print(stderr, "{}: {}\n", to_string(command), visible_text(outcome.error().message()));
     }
     co_await session.stop();
     co_return outcome ? outcome->exit_code : kRefused;
@@ -179,12 +180,13 @@ Task<int> run_and_stop(Session& session, launch::LaunchCommand command) {
 
 }  // namespace
 
-int run_session(launch::LaunchPlan plan, launch::Variables variables) {
+int run_session(launch::LaunchPlan plan, launch::Variables variables, rlim_t core_bytes) {
     const launch::LaunchCommand command = plan.called;
     // First: what is opened next gets the descriptor, if it is free.
     const int input = input_here();
     asio::io_context context(1);
-    Session session(context, std::move(plan), std::move(variables), input);
+    Session session(context, std::move(plan), std::move(variables),
+                    {.input = input, .core_bytes = core_bytes});
     return run_to_end(context, run_and_stop(session, command));
 }
 

@@ -4,10 +4,11 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 
 import pytest
 
-from conftest import MUSTER_RUN, alive
+from conftest import BINARY, MUSTER_RUN, alive, free_port
 
 HERE = ["--standalone", "--nproc-per-node", "2"]
 # What a program before us ignores stays ignored, and a test may be started in the background of a shell.
@@ -160,3 +161,26 @@ def test_a_killed_agent_leaves_no_directory(job):
     agent.process.kill()
     agent.process.wait()
     job.until(lambda: list(job.scratch.iterdir()) == [], seconds=20)
+
+
+def test_clean_removes_what_the_killed_agent_of_a_master_left(job):
+    """Its record stays for the agent in its place; nothing happens to that of a living one."""
+    def clean():
+        done = subprocess.run([BINARY, "clean"], env=dict(os.environ, TMPDIR=str(job.scratch)), capture_output=True, text=True,
+                              timeout=60, check=True)
+        return [line for line in done.stdout.splitlines() if str(job.scratch) in line]
+
+    agent = job.call("--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--nproc-per-node", 2,
+                     job.write("waits.py", WAITS), within=PLAIN)
+    pids = [line["pid"] for line in both(job, "started")]
+    left, = job.scratch.iterdir()
+    assert clean() == []
+    agent.process.kill()
+    agent.process.wait()
+    job.until(lambda: not any(alive(pid) for pid in pids), seconds=20)
+    job.until(lambda: {path.name for path in left.iterdir()} == {".muster-job", "master.record", "master.record.lock"})
+    assert clean() == [], "the agent in its place may come"
+    for path in (left, left / "master.record"):
+        os.utime(path, (0, 0))
+    assert clean() == [f"removed {left}"]
+    assert list(job.scratch.iterdir()) == []

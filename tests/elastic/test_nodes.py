@@ -148,6 +148,7 @@ def test_the_next_master_knows_what_was_charged(job):
     agents[0].process.wait()
     kill_the_worker_of(agents[1], world=1, attempt=2)
     assert agents[1].wait() == 1, agents[1].text
+    assert "charged before this master: 1 of 1 worker failures (--max-restarts), the last at 2" in agents[1].text, agents[1].text
     assert "--max-restarts" in agents[1].text, agents[1].text
 
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from conftest import ROOT, alive
+from conftest import ROOT, alive, children
 
 HERE = ["--standalone", "--nproc-per-node", "2"]
 
@@ -186,3 +186,27 @@ def test_workers_that_are_taken_over_before_they_have_met_find_each_other(job):
     pathlib.Path(f"{job.said}.go").touch()
     assert follower.wait() == 0, follower.text
     assert {line["pid"] for line in job.lines("done")} == pids
+
+
+def listening(pid):
+    """The addresses at which it accepts connections, as the kernel writes them."""
+    inodes = {target[len("socket:["):-1] for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir()
+              if (target := os.readlink(entry)).startswith("socket:[")}
+    rows = [line.split() for name in ("tcp", "tcp6") if pathlib.Path(f"/proc/{pid}/net/{name}").exists()
+            for line in pathlib.Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in inodes}
+
+
+@pytest.mark.parametrize("words,open_to_all", [(["--standalone"], False), (["--nnodes", 1], False),
+                                               (["--nnodes", 1, "--local-addr", "127.0.0.1"], False),
+                                               (["--nnodes", 1, "--local-addr", "127.0.0.2"], True)])
+def test_one_node_listens_at_loopback_and_else_says_so(job, words, open_to_all):
+    agent = job.start(*words, "--nproc-per-node", 2, steps=10_000)
+    job.until(lambda: job.lines("step"))
+    pids = [agent.process.pid, *children(agent.process.pid)]  # what the workers open is torch's
+    addresses = set().union(*map(listening, pids))
+    loopback = {"0100007F", "00000000000000000000000001000000"}
+    assert addresses and (not addresses <= loopback) == open_to_all, addresses
+    assert ("opens the workers' store to all users of this machine" in agent.text) == open_to_all, agent.text
+    agent.send(signal.SIGTERM)
+    agent.wait()

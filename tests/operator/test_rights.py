@@ -33,7 +33,7 @@ def elsewhere(verb, resources):
 def test_every_right_is_used(manifests):
     notes = [line.split(" ") for line in pathlib.Path(os.environ[USED]).read_text().splitlines()]
     used = {(verb, resource) for verb, resource, _ in notes}
-    if not {"test_jobs.py", "test_bad_clusters.py", "test_replicas.py", "test_process.py", "test_partners.py"} <= {file for *_, file in notes}:
+    if not {"test_jobs.py", "test_bad_clusters.py", "test_replicas.py", "test_process.py", "test_integrations.py"} <= {file for *_, file in notes}:
         pytest.skip("only some of the tests ran")
     unused = [f"{verb} {'/'.join(resources)}" for verb, resources in granted(manifests)
               if not any((verb, each) in used for each in resources) and not elsewhere(verb, resources)]

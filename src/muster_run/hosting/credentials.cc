@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/text_files.h"
 #include "launch/environment.h"
+#include "muster_run/node/node_resources.h"
 
 namespace muster::run {
 namespace {
@@ -69,12 +70,23 @@ Result<std::string> token_of(const launch::LaunchPlan& plan, const launch::Varia
     return "run " + plan.run_id;
 }
 
+/// The store has no credentials, so a token would not change that.
+void warn_of_open_store(const launch::LaunchPlan& plan) {
+    if (plan.rendezvous.where != launch::Rendezvous::Where::kHere || is_of_this_machine(plan))
+        return;
+    log::warning(fmt::format(
+        "--local-addr {} opens the workers' store to all users of this machine, as it listens at "
+        "every address; without it, or with 127.0.0.1, the store is for you alone",
+        plan.local_addr));
+}
+
 }  // namespace
 
 Result<Credentials> Credentials::read(const launch::LaunchPlan& plan,
                                       const launch::Variables& variables, const Clock& clock) {
     Credentials made;
     TRY(made.token, token_of(plan, variables));
+    warn_of_open_store(plan);
     if (plan.tls.cert.empty()) return made;
     TRY(const std::string certificate, read_file("--tls-cert", plan.tls.cert));
     TRY(const std::string key, read_file("--tls-key", plan.tls.key));

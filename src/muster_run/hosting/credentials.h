@@ -18,7 +18,8 @@ struct Credentials {
     std::unique_ptr<net::TlsClientContext> client = {};
 
     /// From the files that the plan names, or the variable MUSTER_TOKEN; the token may be the first
-    /// line of standard input. Warns if a job of several nodes has no secret. kInvalid: one is empty
+    /// line of standard input. Warns if a job of several nodes has no secret, or one of this
+    /// machine alone is open to its other users. kInvalid: one is empty
     /// or can't be used; the message names the flag. The clock outlives what is made.
     static Result<Credentials> read(const launch::LaunchPlan& plan,
                                     const launch::Variables& variables, const Clock& clock);

@@ -17,6 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 /// Texts that stand in this process's standard input, while it lives.
 class Input {
@@ -69,6 +70,21 @@ TEST_F(CredentialsTest, OfSeveralNodesWithoutASecretAreWarnedOf) {
     EXPECT_THAT(warnings, IsEmpty());
     EXPECT_EQ(token(plan_of(2)), "run mine");
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("this job has no token")));
+}
+
+TEST_F(CredentialsTest, AnOpenStoreIsWarnedOf) {
+    launch::LaunchPlan plan = plan_of(1);
+    for (const char* loopback : {"127.0.0.1", "::1"}) {
+        plan.local_addr = loopback;
+        EXPECT_EQ(token(plan), "run mine");
+    }
+    EXPECT_THAT(warnings, IsEmpty());
+    plan.local_addr = "10.0.0.7";
+    EXPECT_EQ(token(plan), "run mine");
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("--local-addr 10.0.0.7 opens the workers' store")));
+    warnings.clear();
+    EXPECT_EQ(token(plan, {{"MUSTER_TOKEN", "secret"}}), "secret");
+    EXPECT_THAT(warnings, SizeIs(1)) << "torch's clients have no token";
 }
 
 TEST_F(CredentialsTest, ATokenComesByFileVariableOrStandardInput) {

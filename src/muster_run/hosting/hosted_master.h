@@ -34,13 +34,13 @@ struct MasterPlace {
     Duration ask_others_every = std::chrono::seconds(5);
 };
 
-/// Where the job's record is kept that a hosted master goes on with, and the next one after it.
+/// Where the job's record is kept. A hosted master continues with it, and so does the next one.
 struct RecordPlace {
     /// The record for one life of a master, as FileRecords has it.
     std::function<std::unique_ptr<master::Records>(
         std::uint64_t first, std::shared_ptr<const job_protocol::JobRecord> known)>
         open;
-    /// Nobody will want it again.
+    /// No master will need it again.
     std::function<void()> forget;
 };
 /// A file in the agent's job directory.
@@ -79,8 +79,8 @@ class HostedMaster {
     /// Returns when the job has ended and its agents know, or the master has.
     Task<void> join() { return tasks_.join(); }
     Task<void> stop();
-    /// After stop(): nobody will want it again. Otherwise the next master of the job goes on with
-    /// it.
+    /// After stop(): no master will need it again. Otherwise the job's next master continues
+    /// with it.
     void forget_record() { record_.forget(); }
 
   private:

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "workers/logs/log_plan.h"
+#include "workers/shim/order.h"
 
 namespace muster::run {
 
@@ -40,7 +41,10 @@ int write_file(const fs::path& path, std::string_view content) {
 fs::path make_directory(const ErrorFilePlaces& places) {
     std::string name =
         places.temporary / fmt::format("muster_{}_XXXXXX", workers::directory_name(places.run_id));
-    return ::mkdtemp(name.data()) == nullptr ? fs::path() : fs::path(name);
+    if (::mkdtemp(name.data()) == nullptr) return {};
+    // One that can't be marked is not found by `muster clean`, and no worse.
+    write_file(fs::path(name) / workers::kJobMarker, {});
+    return name;
 }
 
 void warn(std::string_view what, const fs::path& path, int error) {

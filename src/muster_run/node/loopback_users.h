@@ -21,8 +21,8 @@ class LoopbackUsers {
 
     /// False: this kernel tells nothing.
     bool known() const { return source_ != Source::kNone; }
-    /// Who has the client's socket of an accepted connection. nullopt: nobody, since the client has
-    /// closed it already, or the kernel does not tell.
+    /// Who has the client's socket of an accepted connection. nullopt: no user, since the client
+    /// has closed it already, or the kernel does not tell.
     std::optional<uid_t> user_at(const std::string& host, std::uint16_t port) const;
 
   private:

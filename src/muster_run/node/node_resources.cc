@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -50,11 +53,6 @@ std::filesystem::path temporary_directory(const launch::Variables& variables) {
     return temporary == nullptr || temporary->empty() ? "/tmp" : *temporary;
 }
 
-/// Its workers meet at 127.0.0.1.
-bool is_of_this_machine(const launch::LaunchPlan& plan) {
-    return plan.rendezvous.where == launch::Rendezvous::Where::kHere && plan.local_addr.empty();
-}
-
 std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Variables& variables) {
     if (!plan.job_dir.empty()) return plan.job_dir;
     return temporary_directory(variables);
@@ -62,13 +60,20 @@ std::filesystem::path job_base(const launch::LaunchPlan& plan, const launch::Var
 
 }  // namespace
 
+bool is_of_this_machine(const launch::LaunchPlan& plan) {
+    constexpr std::string_view kAddresses[] = {"", "127.0.0.1", "::1"};
+    return plan.rendezvous.where == launch::Rendezvous::Where::kHere &&
+           std::ranges::find(kAddresses, plan.local_addr) != std::end(kAddresses);
+}
+
 NodeResources::NodeResources(const asio::any_io_executor& executor, Clock& clock,
-                             const launch::LaunchPlan& plan, launch::Variables variables, int input)
+                             const launch::LaunchPlan& plan, launch::Variables variables,
+                             WorkerInheritance inheritance)
     : executor_(executor),
       clock_(clock),
       plan_(plan),
       variables_(std::move(variables)),
-      input_(input) {}
+      inheritance_(inheritance) {}
 
 Task<Result<void>> NodeResources::open(launch::NodeNames node) {
     CO_TRY_VOID(co_await open_workers());
@@ -105,14 +110,15 @@ Task<Result<void>> NodeResources::open_workers() {
                 .orphan_grace = plan_.times.adopt_grace,
                 .keep =
                     plan_.rendezvous.where == launch::Rendezvous::Where::kHere ? "" : kMasterRecord,
-                .input = input_,
-                .spares = std::move(spares)}));
+                .input = inheritance_.input,
+                .spares = std::move(spares),
+                .core_bytes = inheritance_.core_bytes}));
     remembered_ = std::make_unique<RememberedEnds>(*workers_);
     co_return Result<void>();
 }
 
 /// Where the agent before this one had it, if that is free: workers that are taken over in the
-/// midst of rendezvous know no other port, and torch goes on asking there for half an hour.
+/// middle of rendezvous know no other port, and torch keeps asking there for half an hour.
 Result<void> NodeResources::open_store(const launch::NodeNames& node) {
     const std::filesystem::path file = job_dir_ / kStorePortFile;
     const auto before = read_text(file.string());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -26,15 +28,25 @@ namespace muster::run {
 /// The record of a master that this node hosts, in the job's directory.
 inline constexpr const char* kMasterRecord = "master.record";
 
+/// What workers get of what this program was started with.
+struct WorkerInheritance {
+    int input = -1;         ///< the standard input for local rank 0; -1: none
+    rlim_t core_bytes = 0;  ///< the soft limit of core dumps
+};
+
+/// Whether nothing of other machines takes part, so that workers meet at 127.0.0.1 or ::1. Pure.
+bool is_of_this_machine(const launch::LaunchPlan& plan);
+
 /// What an agent works with on this node, and nothing of other nodes: the job's directory and what
 /// is written into it, the workers, their store, and the node check.
 ///
 /// Owns all of it. stop(), then destroy; also after an open() that failed. Thread: the loop.
 class NodeResources {
   public:
-    /// Clock and plan outlive this. `input`: the standard input for local rank 0; -1: none.
+    /// Clock and plan outlive this.
     NodeResources(const asio::any_io_executor& executor, Clock& clock,
-                  const launch::LaunchPlan& plan, launch::Variables variables, int input);
+                  const launch::LaunchPlan& plan, launch::Variables variables,
+                  WorkerInheritance inheritance);
 
     /// Once, before anything else. `node` is this one. Takes over the workers of an agent that was
     /// killed. An error names the flag, file or port that it is about.
@@ -71,7 +83,7 @@ class NodeResources {
     Clock& clock_;
     const launch::LaunchPlan& plan_;
     launch::Variables variables_;
-    int input_;
+    WorkerInheritance inheritance_;
     std::filesystem::path job_dir_;
     std::optional<Hook> hook_;
     std::optional<WarmFiles> warm_;

@@ -10,7 +10,7 @@ namespace {
 
 /// Machines with more than these have them for their containers.
 constexpr std::size_t kMostOthers = 16;
-/// Of nobody, but routed like everything far away (RFC 5737, RFC 3849).
+/// No machine has them, but they are routed like everything far away (RFC 5737, RFC 3849).
 constexpr const char* kFarAway[] = {"192.0.2.1", "2001:db8::1"};
 
 /// Empty if no other machine could use it.

@@ -47,7 +47,7 @@ bool is_ours_to_write(const fs::path& folder) {
 
 }  // namespace
 
-std::string learnt_name(const fs::path& cwd, const std::vector<std::string>& command) {
+std::string import_list_name(const fs::path& cwd, const std::vector<std::string>& command) {
     std::uint64_t hash = hash_of(cwd.native(), 0xcbf29ce484222325);
     for (const std::string& word : command) hash = hash_of(word, hash_of({"\0", 1}, hash));
     std::string name = command.empty() ? "" : fs::path(command.back()).stem().string();
@@ -73,7 +73,7 @@ Result<WarmFiles> WarmFiles::write(const fs::path& job_dir, const launch::Variab
     if (!file.flush())
         return system_error(
             fmt::format("writing {} (without --warm it is not needed)", zygote.string()), errno);
-    const std::string name = learnt_name(fs::current_path(error), command);
+    const std::string name = import_list_name(fs::current_path(error), command);
     const fs::path cache = cache_of(variables) / "muster" / "warm";
     // Without a place that stays, one run learns for itself.
     const bool stays = cache.is_absolute() && is_ours_to_write(cache);
@@ -81,7 +81,8 @@ Result<WarmFiles> WarmFiles::write(const fs::path& job_dir, const launch::Variab
 }
 
 workers::SpareOptions WarmFiles::options(std::vector<std::string> modules) const {
-    return {.zygote = folder_ / "zygote.py", .modules = std::move(modules), .imports = learnt_};
+    return {
+        .zygote = folder_ / "zygote.py", .modules = std::move(modules), .imports = import_list_};
 }
 
 void WarmFiles::remove() const {

@@ -25,15 +25,16 @@ class WarmFiles {
     void remove() const;
 
   private:
-    WarmFiles(std::filesystem::path folder, std::filesystem::path learnt)
-        : folder_(std::move(folder)), learnt_(std::move(learnt)) {}
+    WarmFiles(std::filesystem::path folder, std::filesystem::path import_list)
+        : folder_(std::move(folder)), import_list_(std::move(import_list)) {}
 
     std::filesystem::path folder_;
-    std::filesystem::path learnt_;
+    std::filesystem::path import_list_;
 };
 
 /// The name of a program's list: the script's, and what tells it from others of that name in other
 /// directories or for other interpreters.
-std::string learnt_name(const std::filesystem::path& cwd, const std::vector<std::string>& command);
+std::string import_list_name(const std::filesystem::path& cwd,
+                             const std::vector<std::string>& command);
 
 }  // namespace muster::run

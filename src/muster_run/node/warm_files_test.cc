@@ -56,20 +56,20 @@ TEST_F(WarmFilesTest, WhatWasLearntStaysWhereThatCanBe) {
         {{}, folder_ / "job/warm"},
     };
     for (const auto& [variables, expected] : cases) {
-        const fs::path learnt = must_write(variables).options({}).imports;
-        EXPECT_EQ(learnt.parent_path(), expected);
+        const fs::path import_list = must_write(variables).options({}).imports;
+        EXPECT_EQ(import_list.parent_path(), expected);
         EXPECT_TRUE(fs::is_directory(expected)) << expected;
     }
 }
 
 TEST(LearntName, IsOneForEachProgram) {
-    const std::string name = learnt_name("/job", {"python", "-u", "code/train.py"});
+    const std::string name = import_list_name("/job", {"python", "-u", "code/train.py"});
     EXPECT_TRUE(name.starts_with("train-") && name.ends_with(".json")) << name;
-    EXPECT_EQ(learnt_name("/job", {"python", "-u", "code/train.py"}), name);
-    EXPECT_NE(learnt_name("/other", {"python", "-u", "code/train.py"}), name);
-    EXPECT_NE(learnt_name("/job", {"python3", "-u", "code/train.py"}), name);
-    EXPECT_NE(learnt_name("/job", {"python", "-ucode/train.py"}), name);
-    EXPECT_EQ(learnt_name("/job", {"p", "-m", "my pack.mod"}).substr(0, 7), "my_pack");
+    EXPECT_EQ(import_list_name("/job", {"python", "-u", "code/train.py"}), name);
+    EXPECT_NE(import_list_name("/other", {"python", "-u", "code/train.py"}), name);
+    EXPECT_NE(import_list_name("/job", {"python3", "-u", "code/train.py"}), name);
+    EXPECT_NE(import_list_name("/job", {"python", "-ucode/train.py"}), name);
+    EXPECT_EQ(import_list_name("/job", {"p", "-m", "my pack.mod"}).substr(0, 7), "my_pack");
 }
 
 }  // namespace

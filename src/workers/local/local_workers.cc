@@ -54,7 +54,8 @@ struct LocalWorkers::State {
                    .parent_group = parent_group,
                    .orphan_grace_ms = orphan_grace_ms(),
                    .keep = options.keep,
-                   .placement = options.placement},
+                   .placement = options.placement,
+                   .core_bytes = options.core_bytes},
                   set, logs) {}
 
     void open_spares();
@@ -94,6 +95,7 @@ SpareSurroundings LocalWorkers::State::around_spares() {
             .parent_group = parent_group,
             .orphan_grace_ms = orphan_grace_ms(),
             .keep = options.keep,
+            .core_bytes = options.core_bytes,
             .inherited =
                 [this](int local_rank) {
                     const RankLogPlan plan = logs.plan().of(local_rank);

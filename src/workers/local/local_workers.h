@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,8 @@ struct LocalWorkersOptions {
     int input = -1;
     /// nullopt: no warm spares.
     std::optional<SpareOptions> spares = {};
+    /// The soft limit of the workers' core dumps; unset: that of this process.
+    std::optional<std::uint64_t> core_bytes = {};
 };
 
 /// Runs the workers of this node as processes of this machine, each under its own shim

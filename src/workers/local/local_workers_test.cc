@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -154,6 +155,31 @@ TEST_F(LocalWorkersTest, WhatIsIgnoredAtTheStartStaysIgnored) {
                                    "assert signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL\n")});
     ::sigaction(SIGHUP, &before, nullptr);
     EXPECT_EQ(world.next_end().exit_code, 0);
+}
+
+/// Of a worker that lives.
+std::string limit_of_core_dumps(pid_t worker) {
+    const std::string limits = LocalWorkersFixture::content(fmt::format("/proc/{}/limits", worker));
+    constexpr std::string_view kName = "Max core file size";
+    const std::size_t line = limits.find(kName);
+    if (line == limits.npos) return {};
+    const std::size_t value = limits.find_first_not_of(' ', line + kName.size());
+    return limits.substr(value, limits.find(' ', value) - value);
+}
+
+TEST_F(LocalWorkersTest, WorkersMayDumpTheirCoreWhereTheirAgentMayNot) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_CORE, &before), 0);
+    constexpr rlim_t kSize = 4096;
+    if (before.rlim_max < kSize) GTEST_SKIP() << "core dumps are forbidden here";
+    rlimit none = before;
+    none.rlim_cur = 1;
+    ASSERT_EQ(::setrlimit(RLIMIT_CORE, &none), 0);
+    world.options().core_bytes = kSize;
+    world.must_start({world.shell(0, "exec sleep 1000")});
+    EXPECT_EQ(limit_of_core_dumps(world.workers().pid_of(0)), "4096");
+    EXPECT_EQ(limit_of_core_dumps(::getpid()), "1");
+    ::setrlimit(RLIMIT_CORE, &before);
 }
 
 TEST_F(LocalWorkersTest, TheInputGoesToLocalRank0) {
@@ -333,7 +359,8 @@ TEST_F(LocalWorkersTest, ManySetsLeaveNothing) {
     EXPECT_EQ(open_files(), files);
     EXPECT_TRUE(world.processes().empty());
     ASSERT_EQ(world.job_directories().size(), 1U);
-    EXPECT_TRUE(std::filesystem::is_empty(world.job_directories()[0]));
+    for (const auto& entry : std::filesystem::directory_iterator(world.job_directories()[0]))
+        EXPECT_EQ(entry.path().filename(), kJobMarker);
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no child, no zombie
 }
 

@@ -105,6 +105,7 @@ Result<ShimOrder> WorkerSetStarter::order_for(std::size_t which) {
     order.memory = start.placement.memory;
     order.nodes = start.placement.nodes;
     order.orphan_grace_ms = around_.orphan_grace_ms;
+    order.core_bytes = around_.core_bytes;
     return order;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct WorkerSurroundings {
     std::uint64_t orphan_grace_ms = 0;
     std::string keep = {};  ///< as in ShimOrder
     launch::PlacementWish placement = {};
+    std::optional<std::uint64_t> core_bytes = {};  ///< as in ShimOrder
 };
 
 /// Starts the workers of a set: each in its warm spare, or cold if there is no spare or the spare

@@ -83,7 +83,7 @@ TEST(JobFiles, WithTheLastWorkerGoesWhatItsAgentLeft) {
     const fs::path directory = fs::path(root) / "job";
     for (const std::string keep : {"", "master.record"}) {
         fs::create_directories(directory / "hook" / "__pycache__");
-        for (const char* name : {"record", "0.sock", "store.port", "master.record",
+        for (const char* name : {".muster-job", "record", "0.sock", "store.port", "master.record",
                                  "master.record.new", "hook/a.py", "hook/__pycache__/a.pyc"})
             std::ofstream(directory / name).flush();
         remove_job_files({.directory = directory.string(),
@@ -93,6 +93,7 @@ TEST(JobFiles, WithTheLastWorkerGoesWhatItsAgentLeft) {
         EXPECT_EQ(fs::exists(directory / "hook"), false);
         EXPECT_EQ(fs::exists(directory / "master.record"), !keep.empty());
         EXPECT_EQ(fs::exists(directory), !keep.empty());
+        EXPECT_EQ(fs::exists(directory / ".muster-job"), !keep.empty());
     }
     fs::remove_all(root);
 }

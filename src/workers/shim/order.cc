@@ -111,6 +111,8 @@ std::string encode(const ShimOrder& order) {
     writer.add(static_cast<std::uint64_t>(order.memory));
     writer.add(order.nodes);
     writer.add(order.orphan_grace_ms);
+    writer.add(std::uint64_t{order.core_bytes.has_value()});
+    writer.add(order.core_bytes.value_or(0));
     writer.add(std::uint64_t{order.spare});
     return writer.take();
 }
@@ -138,6 +140,9 @@ std::optional<ShimOrder> decode_order(std::string_view bytes) {
     order.memory = static_cast<launch::MemoryPolicy>(memory);
     reader.items(order.nodes);
     order.orphan_grace_ms = reader.number();
+    const bool limits_cores = reader.number() != 0;
+    const std::uint64_t core_bytes = reader.number();
+    if (limits_cores) order.core_bytes = core_bytes;
     order.spare = reader.number() != 0;
     if (!reader.all_read()) return std::nullopt;
     return order;

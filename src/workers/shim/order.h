@@ -13,6 +13,9 @@
 
 namespace muster::workers {
 
+/// A file by which directories in TMPDIR are known as those of agents.
+inline constexpr const char* kJobMarker = ".muster-job";
+
 /// Where one of a worker's two streams goes.
 struct OutputOrder {
     /// The worker uses the agent's own stream directly. The other fields have no effect then.
@@ -47,6 +50,8 @@ struct ShimOrder {
     launch::MemoryPolicy memory = launch::MemoryPolicy::kNone;
     std::vector<std::uint32_t> nodes = {};  ///< NUMA nodes of the memory policy
     std::uint64_t orphan_grace_ms = 1000;   ///< how long the worker may run without an agent
+    /// The worker's soft limit of core dumps; unset: that of the shim.
+    std::optional<std::uint64_t> core_bytes = {};
     /// The program waits to become a worker (docs/design/warm.md), and its kShimControlFd is the
     /// shim's kSpareControlFd. The worker's own order comes later (ShimRequest::Kind::kBecome).
     bool spare = false;
@@ -95,7 +100,7 @@ struct ShimReport {
     std::int32_t worker = 0;       ///< pid
     std::int32_t shim = 0;         ///< pid
     std::int32_t wait_status = 0;  ///< kEnded
-    std::int32_t error = 0;        ///< errno: kFailed, kNote, kLost, kUnshown (0: nobody read it)
+    std::int32_t error = 0;        ///< errno: kFailed, kNote, kLost, kUnshown (0: nothing read it)
     ShimStage stage = ShimStage::kOrder;
     std::uint32_t stream = 0;      ///< kLost, kUnshown: 1 stdout, 2 stderr
     std::int64_t wall_ns = 0;      ///< kEnded: when

@@ -39,6 +39,7 @@ TEST(ShimOrder, ComesAsItWent) {
     order.memory = launch::MemoryPolicy::kBind;
     order.nodes = {1};
     order.orphan_grace_ms = 1234;
+    order.core_bytes = 1U << 20;
     order.spare = true;
     const std::string bytes = encode(order);
     EXPECT_EQ(decode_order(bytes), order);

@@ -55,7 +55,7 @@ Spares::Spares(asio::any_io_executor executor, Clock& clock, Signal& changed, Sp
       options_(std::move(options)),
       around_(std::move(surroundings)),
       changed_(changed),
-      learnt_(executor, options_.imports),
+      import_list_(executor, options_.imports),
       tasks_(executor) {
     tasks_.spawn("keep spares", keep());
     tasks_.spawn("see workers begin", see_begin());
@@ -81,7 +81,7 @@ void Spares::pause() {
     running_ = false;
     begun_ = false;
     ++set_;
-    learnt_.forget();
+    import_list_.forget();
     changed_.notify_all();
 }
 
@@ -160,13 +160,13 @@ Task<void> Spares::see_begin() {
     for (;;) {
         while (!running_ || begun_) co_await changed_.wait();
         const std::uint64_t set = set_;
-        co_await first_of(first_of(learnt_.written(), clock_.sleep_for(options_.patience)),
+        co_await first_of(first_of(import_list_.written(), clock_.sleep_for(options_.patience)),
                           another_set(set));
         if (set == set_ && !knows_modules()) {
             say(fmt::format(
                 "no spare yet: the modules to import are not known until the hook has seen an "
                 "optimizer step or the end of a worker; to list them: --warm=MODULE,..."));
-            co_await first_of(learnt_.written(), another_set(set));
+            co_await first_of(import_list_.written(), another_set(set));
         }
         if (set != set_) continue;
         begun_ = true;
@@ -174,7 +174,7 @@ Task<void> Spares::see_begin() {
     }
 }
 
-bool Spares::knows_modules() const { return !options_.modules.empty() || learnt_.exists(); }
+bool Spares::knows_modules() const { return !options_.modules.empty() || import_list_.exists(); }
 
 void Spares::look() {
     for (Place& place : places_) look_at(place);
@@ -237,7 +237,7 @@ void Spares::lose_at(Place& place) {
 Result<std::unique_ptr<Spare>> Spares::make(const SpareRecipe& recipe) {
     std::vector<std::string> modules = options_.modules;
     std::erase_if(modules, [this](const std::string& name) { return excluded_.contains(name); });
-    TRY(const std::string imports, learnt_list());
+    TRY(const std::string imports, import_list());
     const std::string name = free_name(around_.directory);
     WorkerRecord record{.local_rank = recipe.local_rank,
                         .socket = name + ".sock",
@@ -266,6 +266,7 @@ Result<std::unique_ptr<Spare>> Spares::make(const SpareRecipe& recipe) {
     order.memory = recipe.placement.memory;
     order.nodes = recipe.placement.nodes;
     order.orphan_grace_ms = around_.orphan_grace_ms;
+    order.core_bytes = around_.core_bytes;
     order.spare = true;
     TRY(auto ends, make_stream_pair());
     TRY(StartedShim shim, start_shim({.program = around_.shim_program,
@@ -280,8 +281,8 @@ Result<std::unique_ptr<Spare>> Spares::make(const SpareRecipe& recipe) {
     return spare;
 }
 
-Result<std::string> Spares::learnt_list() const {
-    if (!learnt_.exists()) return std::string();
+Result<std::string> Spares::import_list() const {
+    if (!import_list_.exists()) return std::string();
     if (excluded_.empty()) return options_.imports.string();
     TRY(const std::string all, read_text(options_.imports));
     auto kept = without_modules(all, excluded_);

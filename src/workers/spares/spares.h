@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,7 +40,8 @@ struct SpareSurroundings {
     int input = -1;                 ///< standard input of local rank 0; -1: none
     std::string parent_group = {};  ///< parent of the spares' cgroups; empty: none
     std::uint64_t orphan_grace_ms = 0;
-    std::string keep = {};  ///< as in ShimOrder
+    std::string keep = {};                         ///< as in ShimOrder
+    std::optional<std::uint64_t> core_bytes = {};  ///< as in ShimOrder
     /// Whether stdout and stderr of a local rank are the agent's own.
     std::function<std::pair<bool, bool>(int local_rank)> inherited;
     /// Called with the signal that killed a spare.
@@ -105,7 +107,7 @@ class Spares {
     bool knows_modules() const;
     Result<std::unique_ptr<Spare>> make(const SpareRecipe& recipe);
     /// The learnt modules that the spare is to import; empty if none are known.
-    Result<std::string> learnt_list() const;
+    Result<std::string> import_list() const;
     void retire(std::unique_ptr<Spare> spare);
     Task<void> end_one(Spare* spare);
     void remove_files(const Spare& spare) const;
@@ -115,7 +117,7 @@ class Spares {
     SpareOptions options_;
     SpareSurroundings around_;
     Signal& changed_;
-    ImportList learnt_;
+    ImportList import_list_;
     std::vector<Place> places_;
     std::vector<std::unique_ptr<Spare>> leaving_;  ///< taken or ended, and not yet gone
     std::set<std::string> excluded_;               ///< modules

@@ -12,6 +12,8 @@
 #include <optional>
 #include <vector>
 
+#include "workers/shim/order.h"
+
 namespace muster::workers {
 
 namespace {
@@ -42,6 +44,12 @@ std::optional<UniqueFd> try_claim(const std::filesystem::path& path) {
         named.st_dev != info.st_dev)
         return std::nullopt;
     return std::optional(std::move(lock));
+}
+
+/// Without it, `muster clean` leaves the directory alone.
+void mark(int directory) {
+    const UniqueFd marker(
+        ::openat(directory, kJobMarker, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 /// Those that agents of this identity have or left behind, in the order of their names.
@@ -77,8 +85,15 @@ Result<JobDirectory> JobDirectory::claim(const std::filesystem::path& base,
     }
 }
 
+JobDirectory::JobDirectory(std::filesystem::path path, UniqueFd lock)
+    : path_(std::move(path)), lock_(std::move(lock)) {
+    mark(lock_.get());
+}
+
 JobDirectory::~JobDirectory() {
-    if (lock_) ::rmdir(path_.c_str());
+    if (!lock_) return;
+    ::unlinkat(lock_.get(), kJobMarker, 0);
+    if (::rmdir(path_.c_str()) < 0) mark(lock_.get());
 }
 
 }  // namespace muster::workers

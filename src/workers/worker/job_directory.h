@@ -12,14 +12,14 @@ namespace muster::workers {
 /// error files that no flag asked to keep. Private (0700) and locked while the agent lives, so that
 /// it is shared neither with another agent of the job nor with another job.
 ///
-/// Owns the lock. The destructor removes the directory if it is empty.
+/// Owns the lock. The destructor removes the directory if only its marker (kJobMarker) is in it.
 class JobDirectory {
   public:
     /// The directory under `base` for `identity`, which must be the same for an agent and for its
     /// successor after a kill, and therefore names all that distinguishes jobs and agents (run id,
     /// endpoint, node rank). If several agents have the same identity, each gets its own directory;
-    /// those that killed agents left are used first. A new one has a name that nobody can guess, so
-    /// that no other user of the machine can be there first; what others made is passed over.
+    /// those that killed agents left are used first. A new one has a name that can't be guessed,
+    /// so that no other user of the machine can be there first; what others made is passed over.
     static Result<JobDirectory> claim(const std::filesystem::path& base,
                                       const std::string& identity);
 
@@ -31,8 +31,7 @@ class JobDirectory {
     int fd() const { return lock_.get(); }
 
   private:
-    JobDirectory(std::filesystem::path path, UniqueFd lock)
-        : path_(std::move(path)), lock_(std::move(lock)) {}
+    JobDirectory(std::filesystem::path path, UniqueFd lock);
 
     std::filesystem::path path_;
     UniqueFd lock_;

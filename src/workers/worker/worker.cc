@@ -220,14 +220,14 @@ Task<void> Worker::lose_shim() {
         co_await worker_->async_wait(kReadable, asio::use_awaitable);
         status = reap(worker_->native_handle());
     }
-    co_await end_strays();
+    co_await end_orphans();
     end({.wait_status = status.value_or(SIGKILL),
          .when = {},
          .why = "it was killed together with its shim"});
 }
 
 /// Everything that the worker started, until no such process holds a file open.
-Task<void> Worker::end_strays() {
+Task<void> Worker::end_orphans() {
     const std::string mark = "MUSTER_PROGRESS=" + record_.progress;
     // Find them before killing any: dying processes can't be told from others.
     std::vector<UniqueFd> orphans = find_orphans(mark);

@@ -79,7 +79,7 @@ class Worker {
     void tell(const ShimReport& report) const;
     void end(ProcessEnd how);
     Task<void> lose_shim();
-    Task<void> end_strays();
+    Task<void> end_orphans();
 
     asio::any_io_executor executor_;
     WorkerRecord record_;

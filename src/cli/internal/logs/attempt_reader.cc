@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/internal/logs/kept_pods.h"
+#include "cli/internal/logs/retained_pods.h"
 
 namespace muster::cli {
 

@@ -6,8 +6,8 @@
 #include "cli/internal/command_line/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/logs/attempt_reader.h"
-#include "cli/internal/logs/kept_pods.h"
 #include "cli/internal/logs/log_session.h"
+#include "cli/internal/logs/retained_pods.h"
 #include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_follow.h"
@@ -70,7 +70,7 @@ struct Subject {
 
 /// The retained logs of pods of the namespace.
 std::vector<runtime::RetainedPod> list_kept(const Connection& connection) {
-    const auto directory = kept_logs_dir(connection.access(), control_plane::current_caller());
+    const auto directory = retained_logs_dir(connection.access(), control_plane::current_caller());
     if (!directory) return {};
     return runtime::list_retained_logs(*directory, connection.default_namespace());
 }

@@ -21,6 +21,7 @@
 #include "control_plane/node_settings.h"
 #include "control_plane/state_dir.h"
 #include "kube/values/quantity.h"
+#include "process/core_dumps.h"
 
 namespace muster::cli {
 
@@ -106,10 +107,11 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
                                   const control_plane::Caller& caller,
                                   const control_plane::Machine& machine,
                                   const control_plane::StateDir& state,
-                                  runtime::CleanupProcess& cleanup) {
+                                  runtime::CleanupProcess& cleanup, rlim_t core_bytes) {
     runtime::NodeOptions node = control_plane::node_settings(caller, machine, options.sandbox,
                                                              state.path(), prepared.cluster_domain);
     node.cleanup = &cleanup;
+    node.core_bytes = core_bytes;
     node.working_dir = prepared.working_dir;
     node.mounts = prepared.mounts;
     node.files = options.private_files          ? runtime::FileMode::kPrivate
@@ -137,8 +139,9 @@ Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster&
     co_return status;
 }
 
+/// `core_bytes`: what pods may leave, of core dumps.
 int run_here(const RunOptions& options, Prepared prepared, const control_plane::Caller& caller,
-             const control_plane::Machine& machine) {
+             const control_plane::Machine& machine, rlim_t core_bytes) {
     std::string temporary = caller.variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     Rng rng = Rng::from_system();
@@ -158,7 +161,7 @@ int run_here(const RunOptions& options, Prepared prepared, const control_plane::
     for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
     auto cluster = control_plane::LocalCluster::create(
         context.get_executor(), clock, rng, store::make_memory_store(), {},
-        node_options(options, prepared, caller, machine, *state, **cleanup));
+        node_options(options, prepared, caller, machine, *state, **cleanup, core_bytes));
     if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});
     if ((*cluster)->node().isolates_pods())
@@ -187,6 +190,7 @@ void put_agents(RunOptions& options) {
 }
 
 int run_jobs(RunOptions options) {
+    const rlim_t core_bytes = process::forbid_core_dumps();
     if (options.elastic) put_agents(options);
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
@@ -196,7 +200,7 @@ int run_jobs(RunOptions options) {
         control_plane::make_real_machine(caller.environment);
     Prepared prepared = prepare(options.manifest, caller, *machine);
     if (const std::optional<int> status = end_before_start(options, prepared)) return *status;
-    return run_here(options, std::move(prepared), caller, *machine);
+    return run_here(options, std::move(prepared), caller, *machine, core_bytes);
 }
 
 /// Flags that adapt a job to this machine have no meaning on a cluster.

@@ -37,6 +37,13 @@ void remove_entries(int directory, std::string_view keep, int depth) {
     ::closedir(entries);
 }
 
+/// What stays is still known as ours, so that `muster clean` finds it.
+void mark(int directory) {
+    const int marker =
+        ::openat(directory, kJobMarker, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (marker >= 0) ::close(marker);
+}
+
 bool has_sockets(int directory) {
     DIR* const entries = ::fdopendir(::dup(directory));
     if (entries == nullptr) return false;
@@ -81,7 +88,7 @@ void remove_job_files(const ShimOrder& order) {
         ::flock(record, LOCK_EX);  // among shims, for this moment only
         if (::flock(directory, LOCK_EX | LOCK_NB) == 0 && !has_sockets(directory)) {
             remove_entries(directory, order.keep, 0);
-            ::rmdir(order.directory.c_str());
+            if (::rmdir(order.directory.c_str()) < 0) mark(directory);
         }
     }
     // The order matters: the next shim must find the directory unlocked, or it takes us for an

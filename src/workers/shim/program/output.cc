@@ -114,7 +114,7 @@ void Output::read_back() {
                                      static_cast<off_t>(*read_from_));
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) {
-            unshown_ += left;  // somebody has shortened the file
+            unshown_ += left;  // another process has shortened the file
             read_from_.reset();
             break;
         }

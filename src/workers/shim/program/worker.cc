@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,8 +62,16 @@ int choose_memory(launch::MemoryPolicy policy, const std::vector<std::uint32_t>&
     return ::syscall(SYS_set_mempolicy, mode, mask, 16 * kBits) < 0 ? errno : 0;
 }
 
+/// The agent itself may leave none, as it has keys.
+void limit_core_dumps(std::uint64_t bytes) {
+    rlimit core{};
+    if (::getrlimit(RLIMIT_CORE, &core) < 0) return;
+    core.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_CORE, &core);
+}
+
 /// What was ignored when the agent was started (nohup) stays ignored. Not SIGPIPE, which programs
-/// ignore for themselves, and not SIGCHLD, without which nobody can wait for a child.
+/// ignore for themselves, and not SIGCHLD, without which no process can wait for a child.
 void reset_signals() {
     for (int signal = 1; signal < NSIG; ++signal)
         if (::signal(signal, SIG_DFL) == SIG_IGN && signal != SIGPIPE && signal != SIGCHLD)
@@ -85,6 +94,7 @@ void reset_signals() {
     if (order.memory != launch::MemoryPolicy::kNone)
         if (const int code = choose_memory(order.memory, order.nodes); code != 0)
             say(words, {ShimStage::kAffinity, code, false});
+    if (order.core_bytes) limit_core_dumps(*order.core_bytes);
     reset_signals();
     sigset_t none;
     ::sigemptyset(&none);

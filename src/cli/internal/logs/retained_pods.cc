@@ -1,4 +1,4 @@
-#include "cli/internal/logs/kept_pods.h"
+#include "cli/internal/logs/retained_pods.h"
 
 #include <algorithm>
 #include <set>
@@ -18,8 +18,8 @@ std::string label(const runtime::RetainedPod& pod, std::string_view key) {
 
 }  // namespace
 
-std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
-                                                   const control_plane::Caller& caller) {
+std::optional<std::filesystem::path> retained_logs_dir(const kube::ClientConfig& access,
+                                                       const control_plane::Caller& caller) {
     for (const std::filesystem::path& home : {std::filesystem::path(access.file).parent_path(),
                                               control_plane::state_path({}, caller)}) {
         const auto daemon = control_plane::find_daemon(home);

@@ -1,4 +1,4 @@
-#include "cli/internal/logs/kept_pods.h"
+#include "cli/internal/logs/retained_pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(EarlierPods, AreThoseOfTheSameReplicaOldestFirst) {
     EXPECT_EQ(earlier(pods), "") << "pods that somebody made by hand do not follow each other";
 }
 
-TEST(KeptPods, AKeptPodIsChosenFromLikeOneThatIsThere) {
+TEST(RetainedPods, ARetainedPodIsChosenFromLikeOneThatIsThere) {
     runtime::RetainedPod pod = kept("a-worker-3", "9", "a", "new", 1);
     pod.labels[std::string(jobs::labels::kReplicaType)] = "worker";
     pod.labels[std::string(jobs::labels::kReplicaIndex)] = "3";

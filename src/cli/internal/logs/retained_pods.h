@@ -15,8 +15,8 @@ namespace muster::cli {
 
 /// Where the `muster up` that we talk to keeps logs, if it runs on this machine for this user: its
 /// state directory is that of the kubeconfig in use, or ~/.muster.
-std::optional<std::filesystem::path> kept_logs_dir(const kube::ClientConfig& access,
-                                                   const control_plane::Caller& caller);
+std::optional<std::filesystem::path> retained_logs_dir(const kube::ClientConfig& access,
+                                                       const control_plane::Caller& caller);
 
 /// A job, by its name and uid, or a pod by its name.
 struct KeptSubject {
