@@ -170,8 +170,8 @@ def test_clean_removes_what_the_killed_agent_of_a_master_left(job):
                               timeout=60, check=True)
         return [line for line in done.stdout.splitlines() if str(job.scratch) in line]
 
-    agent = job.call("--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--nproc-per-node", 2,
-                     job.write("waits.py", WAITS), within=PLAIN)
+    agent = job.call("--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0", "--rdzv-backend", "c10d",
+                     "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--nproc-per-node", 2, job.write("waits.py", WAITS), within=PLAIN)
     pids = [line["pid"] for line in both(job, "started")]
     left, = job.scratch.iterdir()
     assert clean() == []
