@@ -25,6 +25,9 @@ Task<Result<Response>> LeaderTransport::call(Request request) {
     if (request.method == Method::kGet) co_return co_await transport_.call(std::move(request));
     const std::string path = request.path;
     if (!leadership_.leads()) co_return deposed(path, "was not sent", leadership_.holder());
+    // A process that slept through its end may send what had yet to get a connection before it
+    // learns that another one leads.
+    request.send_before = leadership_.leads_until();
     std::optional<Result<Response>> answer;
     co_await first_of(keep(transport_.call(std::move(request)), answer), leadership_.lost());
     if (!answer) co_return deposed(path, "was given up", leadership_.holder());

@@ -36,6 +36,8 @@ class Leadership {
     /// Returns when this candidate does not lead, at the latest when its deadline passes.
     Task<void> lost();
     bool leads() const { return election_.leads(clock_.now()); }
+    /// Until when it leads if nothing else comes; the past if it does not.
+    Instant leads_until() const { return election_.leads_until().value_or(Instant::min()); }
     /// As far as is known; empty if no one leads.
     std::string holder() const { return election_.holder(); }
 

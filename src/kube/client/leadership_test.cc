@@ -176,6 +176,8 @@ TEST_F(LeadershipTest, AServerThatDoesNotAnswerEndsItAtTheDeadline) {
         if (!written) code = written.error().code();
     }(writer, given_up));
     settle();
+    EXPECT_EQ(transport.requests().back().send_before, clock.now() + seconds(3))
+        << "a process that sleeps then sends nothing when it wakes up";
     // Each renewal is given up after a second, and the next begins with a look.
     transport.expect_hanging(Method::kPatch, kLease, {});
     for (int i = 0; i < 2; ++i) transport.expect_hanging(Method::kGet, kLease, {});

@@ -199,6 +199,7 @@ net::HttpRequest HttpTransport::encode(const Request& request) const {
     net::HttpRequest http;
     http.method = method_name(request.method);
     http.target = options_.path_prefix + request_target(request);
+    http.send_before = request.send_before;
     http.headers.add("Accept", options_.accept);
     http.headers.add("User-Agent", request.user_agent);
     if (request.body != nullptr) {

@@ -33,6 +33,8 @@ struct Request {
     /// body leaves it out.
     bool body_unread = false;
     std::string user_agent = "muster";
+    /// A transport to a distant server does not send it at this time or later: kUnavailable then.
+    Instant send_before = Instant::max();
     /// Groups requests for a transport that lets flows take turns; empty for all others.
     std::string flow = {};
     /// Fields that occurred more than once in the text of the body; `body` has the last one of

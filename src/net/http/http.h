@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time/clock.h"
 #include "net/tls/tls.h"
 
 namespace muster::net {
@@ -99,6 +100,8 @@ struct HttpRequest {
     HttpHeaders headers;
     std::string body;
     int minor_version = 1;  ///< of HTTP/1.x
+    /// A client does not begin to send it at this time or later.
+    Instant send_before = Instant::max();
     std::string peer_address;
     /// Set if the client showed a certificate over TLS that the server's CA signed.
     std::optional<PeerCertificate> client_certificate;

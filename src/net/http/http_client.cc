@@ -150,6 +150,7 @@ struct HttpClient::State {
     Task<Connection> take_idle();
     Task<Result<Connection>> make_connection(Duration most);
     /// Sends `request` and waits for the head of the answer.
+    Result<void> may_be_sent(const HttpRequest& request) const;
     Task<Result<std::unique_ptr<Use>>> exchange(const HttpRequest& request, Progress& progress,
                                                 Deadline& deadline);
     /// `made_in`: the generation when it was made.
@@ -313,6 +314,12 @@ Task<Result<HttpClient::State::Connection>> HttpClient::State::make_connection(D
 
 // ---- requests ----
 
+/// Asked when there is a connection: to make one may have taken long, or the process has slept.
+Result<void> HttpClient::State::may_be_sent(const HttpRequest& request) const {
+    if (clock.now() < request.send_before) return {};
+    return Error(Code::kUnavailable, "it was not sent, as it is too late for it");
+}
+
 Task<Result<std::unique_ptr<HttpClient::State::Use>>> HttpClient::State::try_once(
     Connection connection, std::uint64_t made_in, const std::string& head,
     const HttpRequest& request, Progress& progress, Deadline& deadline) {
@@ -329,6 +336,7 @@ Task<Result<std::unique_ptr<HttpClient::State::Use>>> HttpClient::State::exchang
     // Connections that are retired while they are taken or made belong to an earlier generation.
     std::uint64_t made_in = generation;
     while (Connection kept = co_await take_idle()) {
+        CO_TRY_VOID(may_be_sent(request));
         auto answered =
             co_await try_once(std::move(kept), made_in, head, request, progress, deadline);
         if (answered || stopping || deadline.passed() || progress.received ||
@@ -339,6 +347,7 @@ Task<Result<std::unique_ptr<HttpClient::State::Use>>> HttpClient::State::exchang
     made_in = generation;
     CO_TRY(Connection made, co_await make_connection(deadline.left()));
     if (stopping) co_return Error(Code::kCancelled, "the client stops");
+    CO_TRY_VOID(may_be_sent(request));
     co_return co_await try_once(std::move(made), made_in, head, request, progress, deadline);
 }
 

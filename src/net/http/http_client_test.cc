@@ -33,6 +33,7 @@ class Client : public ServerFixture {
     Task<Result<std::unique_ptr<ByteStream>>> connect_to_test() {
         if (unreachable_) co_return Error(Code::kUnavailable, "nobody there");
         if (silent_) co_await clock.sleep_for(10'000s);
+        if (connecting_ > Duration::zero()) co_await clock.sleep_for(connecting_);
         auto [near, far] = make_memory_streams(context.get_executor());
         ends_.push_back(std::move(far));
         co_return std::move(near);
@@ -100,6 +101,7 @@ class Client : public ServerFixture {
     std::unique_ptr<HttpClient> client_;
     bool unreachable_ = false;
     bool silent_ = false;
+    Duration connecting_{};  ///< how long a connection takes
     int connections_ = 0;
 };
 
@@ -286,6 +288,29 @@ TEST_F(Client, OnlyWhatMayBeRepeatedIsRepeated) {
         settle();
         if (repeated) EXPECT_EQ(outcome(*second), "Cancelled") << method;
     }
+}
+
+TEST_F(Client, WhatIsTooLateWhenThereIsAConnectionIsNotSent) {
+    make();
+    connecting_ = 5s;
+    HttpRequest request = get("/x");
+    request.send_before = clock.now() + 5s;
+    auto late = begin(client_->call(request, 60s));
+    advance(5s);
+    EXPECT_EQ(outcome(*late), "Unavailable") << "certainly without an effect";
+    EXPECT_EQ(await(read_to_end(*ends_[0])), "");
+
+    request.send_before = clock.now() + 5001ms;
+    auto in_time = begin(client_->call(request, 60s));
+    advance(5s);
+    EXPECT_EQ(outcome(*in_time), "waiting");
+    send(*ends_[1], "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    settle();
+    EXPECT_EQ(outcome(*in_time), "answered");
+
+    request.send_before = clock.now();
+    auto on_a_kept_one = begin(client_->call(request, 60s));
+    EXPECT_EQ(outcome(*on_a_kept_one), "Unavailable");
 }
 
 TEST_F(Client, NothingIsRepeatedOnceAnAnswerBegan) {
