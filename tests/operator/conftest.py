@@ -9,6 +9,7 @@ import os
 import pathlib
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -191,13 +192,26 @@ def namespace(server):
     return name
 
 
+def ports():
+    """Free ones below those that the kernel gives to connections, one of which could take a port before its operator does. Each
+    process of the suite has a range of its own."""
+    first = 20_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for port in itertools.cycle(range(first, first + 2_000)):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        yield port
+
+
+PORTS = ports()
+
+
 class Operator:
     """A process of `muster operator`. Its log is kept and shown when a test fails."""
 
     def __init__(self, kubeconfig, directory, *flags, environment=None):
-        import socket
-        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-            self.health, self.metrics_port = one.getsockname()[1], other.getsockname()[1]
+        self.health, self.metrics_port = next(PORTS), next(PORTS)
         self.log = directory / f"operator-{self.health}.log"
         self.command = [BINARY, "operator", "--kubeconfig", kubeconfig, f"--health-probe-bind-address=127.0.0.1:{self.health}",
                         f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", *flags]
