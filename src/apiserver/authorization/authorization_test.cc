@@ -1,26 +1,14 @@
 #include "apiserver/authorization/authorization.h"
 
-#include <gtest/gtest.h>
-
 #include <boost/json/parse.hpp>
 
-#include "apiserver/authentication/authentication.h"
-#include "apiserver/internal/types/builtin_types.h"
-#include "apiserver/internal/types/crd.h"
-#include "apiserver/objects/json_access.h"
-#include "apiserver/resources/access_types.h"
-#include "base/test_loop.h"
+#include "apiserver/authorization/authorization_fixture.h"
 
 namespace muster::apiserver {
 namespace {
 
-class AuthorizationTest : public ::testing::Test, protected SimulatedLoop {
+class AuthorizationTest : public AuthorizationFixture {
   protected:
-    AuthorizationTest() {
-        for (DefPtr& def : builtin_types(read_)) registry_.add(std::move(def));
-    }
-    ~AuthorizationTest() override { await(tasks_.stop()); }
-
     Action action(std::string_view path, kube::Method method, bool watch = false,
                   std::string_view field_selector = "") {
         StatusResult<Target> target = route(registry_, path);
@@ -34,24 +22,12 @@ class AuthorizationTest : public ::testing::Test, protected SimulatedLoop {
     }
     /// `objects`: of one resource, as JSON.
     void load(const kube::ResourceType& type, std::initializer_list<std::string_view> objects) {
-        std::vector<store::StoredObject> stored;
-        for (const std::string_view text : objects) {
-            const auto value = std::make_shared<const json::value>(json::parse(std::string(text)));
-            const json::object& object = value->get_object();
-            stored.push_back({{type.qualified(), std::string(namespace_of(object)),
-                               std::string(name_of(object))},
-                              1,
-                              store::ObjectText::of(value)});
-        }
-        cache_.load(type.qualified(), std::move(stored));
+        std::vector<json::value> parsed;
+        for (const std::string_view text : objects)
+            parsed.push_back(json::parse(std::string(text)));
+        AuthorizationFixture::load(type, std::move(parsed));
     }
 
-    Rng rng_{1};
-    TaskGroup tasks_{context.get_executor()};
-    WatchCache cache_{context.get_executor(), clock, rng_, tasks_, {}};
-    ReadDefinition read_;
-    Registry registry_;
-    User bob_{"bob", {}, {"system:authenticated"}};
     User root_{"root", {}, {std::string(kMasters)}};
 };
 

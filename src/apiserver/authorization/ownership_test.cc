@@ -2,11 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "apiserver/internal/types/builtin_types.h"
-#include "apiserver/internal/types/crd.h"
-#include "apiserver/resources/access_types.h"
+#include "apiserver/authorization/authorization_fixture.h"
 #include "base/test_growth.h"
-#include "base/test_loop.h"
 
 namespace muster::apiserver {
 namespace {
@@ -26,20 +23,16 @@ json::object blocking(std::string_view kind, std::string name, std::string uid) 
             {"blockOwnerDeletion", true}};
 }
 
-class OwnershipTest : public ::testing::Test, protected SimulatedLoop {
+class OwnershipTest : public AuthorizationFixture {
   protected:
-    OwnershipTest() {
-        for (DefPtr& def : builtin_types(read_)) registry_.add(std::move(def));
-    }
-    ~OwnershipTest() override { await(tasks_.stop()); }
-
     /// What bob may do in the whole cluster.
     void grant(json::array rules) {
-        load(kClusterRoles, {{"metadata", {{"name", "r"}}}, {"rules", std::move(rules)}});
-        load(kClusterRoleBindings,
-             {{"metadata", {{"name", "b"}}},
-              {"roleRef", {{"kind", "ClusterRole"}, {"name", "r"}}},
-              {"subjects", json::array{{{"kind", "User"}, {"name", "bob"}}}}});
+        const json::object role{{"metadata", {{"name", "r"}}}, {"rules", std::move(rules)}};
+        const json::object binding{{"metadata", {{"name", "b"}}},
+                                   {"roleRef", {{"kind", "ClusterRole"}, {"name", "r"}}},
+                                   {"subjects", json::array{{{"kind", "User"}, {"name", "bob"}}}}};
+        load(kClusterRoles, std::vector<json::value>(1, role));
+        load(kClusterRoleBindings, std::vector<json::value>(1, binding));
     }
     StatusResult<void> check(const json::object* before, const json::object& after) {
         const StatusResult<Target> target = route(registry_, "/api/v1/namespaces/a/configmaps/m");
@@ -49,21 +42,6 @@ class OwnershipTest : public ::testing::Test, protected SimulatedLoop {
         const StatusResult<void> answer = check(before, after);
         return answer ? "allowed" : answer.error().error.message();
     }
-
-  private:
-    void load(const kube::ResourceType& type, json::object object) {
-        const auto value = std::make_shared<const json::value>(std::move(object));
-        const std::string name(value->at("metadata").at("name").as_string());
-        cache_.load(type.qualified(),
-                    {{{type.qualified(), "", name}, 1, store::ObjectText::of(value)}});
-    }
-
-    Rng rng_{1};
-    TaskGroup tasks_{context.get_executor()};
-    WatchCache cache_{context.get_executor(), clock, rng_, tasks_, {}};
-    ReadDefinition read_;
-    Registry registry_;
-    User bob_{"bob", {}, {"system:authenticated"}};
 };
 
 json::object rule(std::string_view verb, std::string_view resource, json::array names = {}) {

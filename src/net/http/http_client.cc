@@ -149,8 +149,8 @@ struct HttpClient::State {
     /// A kept connection, or null.
     Task<Connection> take_idle();
     Task<Result<Connection>> make_connection(Duration most);
-    /// Sends `request` and waits for the head of the answer.
     Result<void> may_be_sent(const HttpRequest& request) const;
+    /// Sends `request` and waits for the head of the answer.
     Task<Result<std::unique_ptr<Use>>> exchange(const HttpRequest& request, Progress& progress,
                                                 Deadline& deadline);
     /// `made_in`: the generation when it was made.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <map>
@@ -218,7 +219,11 @@ Result<std::vector<pod_init::MountSpec>> container_mounts(
     const kube::Container& container, const std::vector<std::string>& environment,
     const ReadyVolumes& volumes) {
     std::vector<pod_init::MountSpec> mounts;
-    const Variables variables = variables_of(environment);
+    // Few containers have a mount that asks for it.
+    const bool expands = std::ranges::any_of(container.volume_mounts, [](const auto& mount) {
+        return mount.rest.contains("subPathExpr");
+    });
+    const Variables variables = expands ? variables_of(environment) : Variables();
     for (const kube::VolumeMount& wanted : container.volume_mounts) {
         auto it = volumes.by_name.find(wanted.name);
         if (it == volumes.by_name.end())

@@ -338,34 +338,43 @@ Result<void> Cgroups::remove() {
     return result;
 }
 
+namespace {
+
+/// Visits all containers, each with its path: "spec.containers[0]".
+template <class Visit>
+void each_container(const kube::Pod& pod, Visit visit) {
+    const auto all = [&](const std::vector<kube::Container>& containers, std::string_view list) {
+        for (std::size_t i = 0; i < containers.size(); ++i)
+            visit(containers[i], fmt::format("spec.{}[{}]", list, i));
+    };
+    all(pod.spec.init_containers, "initContainers");
+    all(pod.spec.containers, "containers");
+}
+
+}  // namespace
+
 std::vector<std::string> limits_without_cgroup(const kube::Pod& pod) {
     std::vector<std::string> fields;
-    const auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
-        for (std::size_t i = 0; i < containers.size(); ++i)
-            for (const auto& [name, amount] : containers[i].resources.limits)
-                if (name == "ephemeral-storage" || name.starts_with("hugepages-"))
-                    fields.push_back(
-                        fmt::format("spec.{}[{}].resources.limits[{}] (counted when "
-                                    "pods are placed, and not while they run)",
-                                    list, i, name));
-    };
-    look(pod.spec.init_containers, "initContainers");
-    look(pod.spec.containers, "containers");
+    each_container(pod, [&](const kube::Container& container, const std::string& path) {
+        for (const auto& [name, amount] : container.resources.limits)
+            if (name == "ephemeral-storage" || name.starts_with("hugepages-"))
+                fields.push_back(
+                    fmt::format("{}.resources.limits[{}] (counted when pods are placed, and not "
+                                "while they run)",
+                                path, name));
+    });
     return fields;
 }
 
 std::vector<std::string> limits_not_enforced(const kube::Pod& pod, const Cgroups& cgroups) {
     std::vector<std::string> fields;
-    auto look = [&](const std::vector<kube::Container>& containers, std::string_view list) {
-        for (std::size_t i = 0; i < containers.size(); ++i)
-            for (const Controller controller : {Controller::kMemory, Controller::kCpu}) {
-                const std::string name(to_string(controller));
-                if (containers[i].resources.limits.contains(name) && !cgroups.enforces(controller))
-                    fields.push_back(fmt::format("spec.{}[{}].resources.limits.{}", list, i, name));
-            }
-    };
-    look(pod.spec.init_containers, "initContainers");
-    look(pod.spec.containers, "containers");
+    each_container(pod, [&](const kube::Container& container, const std::string& path) {
+        for (const Controller controller : {Controller::kMemory, Controller::kCpu}) {
+            const std::string name(to_string(controller));
+            if (container.resources.limits.contains(name) && !cgroups.enforces(controller))
+                fields.push_back(fmt::format("{}.resources.limits.{}", path, name));
+        }
+    });
     return fields;
 }
 
