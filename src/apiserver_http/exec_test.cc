@@ -67,6 +67,21 @@ TEST_F(ExecTest, OutputsExitCodeAndFarewell) {
     EXPECT_EQ(node_.commands_under_way, 0u);
 }
 
+TEST_F(ExecTest, NothingIsSentBeforeTheClientReads) {
+    for (const bool reads : {true, false}) {
+        auto socket = connect(
+            "p/exec?command=says&command=out&command=err&command=0&stdout=true&stderr=true");
+        ASSERT_TRUE(socket) << socket.error().message();
+        settle();
+        EXPECT_EQ(node_.commands_under_way, 1u);
+        if (!reads) run_until([this] { return node_.commands_under_way == 0; });
+        EXPECT_EQ(hear(**socket), "\1out");
+        EXPECT_EQ(hear(**socket), "\2err");
+        EXPECT_THAT(hear(**socket), testing::StartsWith("\3{"));
+        EXPECT_EQ(hear(**socket), "closed 1000");
+    }
+}
+
 TEST_F(ExecTest, InputItsEndAndTheSizeOfATerminal) {
     auto socket = connect("p/exec?command=copies&stdin=true&stdout=true&tty=true");
     ASSERT_TRUE(socket) << socket.error().message();

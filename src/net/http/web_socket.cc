@@ -47,7 +47,8 @@ class WebSocketOverStream final : public WebSocket {
           is_client_(is_client),
           protocol_(std::move(protocol)),
           decoder_(!is_client, options.message_bytes),
-          sent_(executor) {}
+          sent_(executor),
+          heard_first_(executor) {}
 
     Task<Result<std::optional<WebSocketMessage>>> read() override {
         for (;;) {
@@ -66,6 +67,7 @@ class WebSocketOverStream final : public WebSocket {
                 CO_TRY_VOID(co_await receive());
                 continue;
             }
+            if (!std::exchange(heard_, true)) heard_first_.notify_all();
             switch ((*event)->kind) {
                 case WebSocketOpcode::kText:
                 case WebSocketOpcode::kBinary:
@@ -97,6 +99,10 @@ class WebSocketOverStream final : public WebSocket {
     Task<Result<void>> ping(std::string bytes) override {
         CHECK(bytes.size() <= kMaxPing, "a ping of more than a control frame holds");
         co_return co_await send(WebSocketOpcode::kPing, bytes);
+    }
+
+    Task<void> heard() override {
+        while (!heard_) co_await heard_first_.wait();
     }
 
     Task<Result<void>> close(std::uint16_t code, std::string reason) override {
@@ -178,6 +184,8 @@ class WebSocketOverStream final : public WebSocket {
     bool farewell_said_ = false;
     bool cut_ = false;  // part of a frame may have been sent: nothing can follow
     Signal sent_;
+    bool heard_ = false;
+    Signal heard_first_;
 };
 
 std::string joined(const std::vector<std::string>& protocols) {

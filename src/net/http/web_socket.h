@@ -49,6 +49,9 @@ class WebSocket {
     virtual Task<Result<void>> write(bool text, std::string_view bytes) = 0;
     /// At most 125 bytes. The reader drops the answer, which keeps the connection alive.
     virtual Task<Result<void>> ping(std::string bytes) = 0;
+    /// Returns when the other side has answered a ping or sent a message, at once if it has before.
+    /// Only while someone reads.
+    virtual Task<void> heard() = 0;
     /// Sends a close frame, once; nothing may be written afterwards. The other side's close frame
     /// arrives through read().
     virtual Task<Result<void>> close(std::uint16_t code, std::string reason) = 0;

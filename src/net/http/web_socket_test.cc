@@ -254,6 +254,7 @@ TEST_F(WebSockets, MessagesGoBothWays) {
     ASSERT_TRUE(await((*near)->ping("are you there")));
     ASSERT_TRUE(await((*near)->write(true, "after")));
     EXPECT_EQ((**await((*near)->read())).bytes, "after") << "the answer to a ping is not a message";
+    await((*near)->heard());
 }
 
 TEST_F(WebSockets, FarewellsAreAnswered) {

@@ -3,6 +3,7 @@
 #include "apiserver_http/internal/streams/channel_messages.h"
 #include "apiserver_http/internal/streams/web_socket_life.h"
 #include "base/async/first_of.h"
+#include "base/time/time_limit.h"
 
 namespace muster::apiserver_http {
 
@@ -33,8 +34,24 @@ Task<void> take_input(net::WebSocket& socket, kube::CommandSession& session) {
     }
 }
 
+/// A client that does not answer gets its output all the same.
+constexpr Duration kFirstAnswer = std::chrono::seconds(1);
+
+Task<bool> until_heard(net::WebSocket& socket) {
+    co_await socket.heard();
+    co_return true;
+}
+
+/// kubectl before 1.34 begins to read before it has made its streams, and drops what comes for them
+/// until then (kubernetes/kubernetes#131189): of a short command, all. Who answers a ping reads.
+Task<void> wait_for_reader(net::WebSocket& socket, Clock& clock) {
+    if (co_await socket.ping(""))
+        std::ignore = co_await within(clock, kFirstAnswer, until_heard(socket));
+}
+
 /// Returns when the command has ended and the client was told, or can't be told any more.
-Task<void> send_output(net::WebSocket& socket, kube::CommandSession& session) {
+Task<void> send_output(net::WebSocket& socket, kube::CommandSession& session, Clock& clock) {
+    co_await wait_for_reader(socket, clock);
     Result<int> end = 0;
     for (;;) {
         const auto piece = co_await session.read();
@@ -55,7 +72,8 @@ Task<void> send_output(net::WebSocket& socket, kube::CommandSession& session) {
 Task<void> carry_command(std::unique_ptr<net::WebSocket> socket,
                          std::unique_ptr<kube::CommandSession> session, Clock& clock) {
     co_await while_client_lives(
-        *socket, first_of(take_input(*socket, *session), send_output(*socket, *session)), clock);
+        *socket, first_of(take_input(*socket, *session), send_output(*socket, *session, clock)),
+        clock);
     session.reset();
     co_await hear_farewell(*socket, clock);
 }
