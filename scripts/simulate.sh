@@ -1,10 +1,10 @@
 # Sourced by ./dev: simulated worlds, many seeds of each. A world is one process and one thread, so
 # scenarios run side by side.
 
-# A run of the suite takes a slice of the seeds that ./dev drill sim plays, another one with another commit: 40 of each
-# scenario and 2,000 of `elastic`, which is agents and masters alone and quick. With 1,000 agents one takes seconds: a
+# A run of the suite takes a slice of the seeds that ./dev drill sim plays, another one with another commit: 20 of each
+# scenario and 1,000 of `elastic`, which is agents and masters alone and quick. With 1,000 agents one takes seconds: a
 # few, for what only size shows.
-sim_slices=25
+sim_slices=50
 sim_drill_seeds=1000 elastic_drill_seeds=50000
 elastic_large_seeds=3 elastic_large_nodes=1000
 

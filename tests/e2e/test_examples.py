@@ -56,7 +56,7 @@ def process_of(muster, pod):
 def test_an_elastic_job_goes_on_when_a_worker_is_killed(muster):
     use(muster, "pytorch-elastic.yaml")
     # So many that it still trains when the kill comes, however long this test waits for the processor.
-    started = muster.start("run", manifest("pytorch-elastic.yaml"), "--env", "EPOCHS=200")
+    started = muster.start("run", manifest("pytorch-elastic.yaml"), "--env", "EPOCHS=100")
     started.wait_for("epoch 20 of")
     os.kill(process_of(muster, "elastic-worker-2"), signal.SIGKILL)
     finished = started.finish()
