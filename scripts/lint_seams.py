@@ -50,7 +50,7 @@ INCLUDE_RULES = {
 ALLOWED = {
     "clock": {
         "src/base/time/real_clock.cc": "the real clock",
-        "src/base/time/loop_watch.cc": "what a thread has computed, which decides nothing",
+        "src/base/thread_time.h": "what a thread has taken, which decides nothing",
         "src/base/async/signal.h": "a timer that never expires is Asio's condition variable",
         "src/workers/shim/program/shim.cc": "a program of its own without a loop of ours",
     },

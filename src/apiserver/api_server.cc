@@ -13,6 +13,7 @@
 #include "base/async/cancellation.h"
 #include "base/check.h"
 #include "base/unexpected.h"
+#include "kube/values/text_size.h"
 
 namespace muster::apiserver {
 
@@ -167,8 +168,11 @@ Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
         if (!target) co_return to_response(target.error(), nullptr, {});
         const Target named = *target;
         const bool items_apart = request.items_apart;
-        StatusResult<Reply> answer =
-            co_await impl_->verbs.call(std::move(*target), std::move(request), Requester());
+        Requester requester;
+        if (request.body != nullptr && impl_->state.options.side_thread != nullptr)
+            requester.body_bytes = kube::text_size(*request.body, kWorthSideThread);
+        StatusResult<Reply> answer = co_await impl_->verbs.call(
+            std::move(*target), std::move(request), std::move(requester));
         if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
         co_return to_response(*std::move(answer), items_apart);
     } catch (...) {

@@ -137,6 +137,27 @@ TEST_F(ServerOnSqliteStoreTest, LargeObjectsAreDecidedBesideTheLoop) {
     stop();
 }
 
+/// The operator's pods are as large as the template of their job.
+TEST_F(ServerOnSqliteStoreTest, LargeObjectsOfThisProcessAreDecidedBesideTheLoopToo) {
+    std::vector<std::string> beside;
+    SideThread thread({.current_work = {}, .ended = [&](const SideComputation& one) {
+                           beside.emplace_back(one.name);
+                       }});
+    server_options_ = {.manage_fields = true, .side_thread = &thread};
+    start();
+    ASSERT_TRUE(create("small"));
+    EXPECT_THAT(beside, ::testing::IsEmpty());
+    kube::Client client(*server_);
+    json::object large{{"apiVersion", "v1"},
+                       {"kind", "ConfigMap"},
+                       {"metadata", {{"name", "large"}}},
+                       {"data", {{"k", std::string(kWorthSideThread, 'x')}}}};
+    ASSERT_TRUE(await(client.create(kMaps, "default", std::move(large))));
+    EXPECT_THAT(beside, ::testing::IsSupersetOf({"decode a new object", "complete a new object",
+                                                 "check a new object"}));
+    stop();
+}
+
 TEST_F(ServerOnSqliteStoreTest, WhatAppearsWhileALargeObjectIsDecidedCounts) {
     SideThread thread;
     server_options_ = {.side_thread = &thread};
@@ -180,15 +201,17 @@ TEST_F(ServerOnSqliteStoreTest, DefinitionsAreReadBesideTheLoopThatServesOthers)
     SideThread thread;
     ReadDefinition read;
     bool done = false;
-    asio::co_spawn(context, thread.run([strategy = crd_strategy(read), mine = definition_of(1)] {
-        std::size_t problems = 0;
-        for (int i = 0; i < 50; ++i) {
-            FieldErrors wrong;
-            strategy.validate(mine, wrong);
-            problems += wrong.size();
-        }
-        return problems;
-    }),
+    asio::co_spawn(context,
+                   thread.run("test",
+                              [strategy = crd_strategy(read), mine = definition_of(1)] {
+                                  std::size_t problems = 0;
+                                  for (int i = 0; i < 50; ++i) {
+                                      FieldErrors wrong;
+                                      strategy.validate(mine, wrong);
+                                      problems += wrong.size();
+                                  }
+                                  return problems;
+                              }),
                    [&](std::exception_ptr, std::size_t problems) {
                        EXPECT_EQ(problems, 0u);
                        done = true;

@@ -134,6 +134,23 @@ TEST_F(AccessTest, NobodyGivesWhatTheyDoNotHave) {
               "allowed");
 }
 
+/// What has to be compared takes the time of all clients.
+TEST_F(AccessTest, OfManyRulesOneGivesOnlySoManyAtOnce) {
+    allow("ann", R"([{"verbs":["create"],"apiGroups":["rbac.authorization.k8s.io"],
+        "resources":["roles"]},{"verbs":["get"],"apiGroups":["*"],"resources":["*"]}])");
+    const auto many = [](int count) {
+        std::string rules;
+        for (int i = 0; i < count; ++i)
+            rules += fmt::format(R"({}{{"verbs":["get"],"apiGroups":["g"],"resources":["r{}"]}})",
+                                 i == 0 ? "" : ",", i);
+        return role(fmt::format("of-{}", count), "[" + rules + "]");
+    };
+    EXPECT_EQ(verdict(as("ann", "POST", rbac("roles", "default"), many(5000))), "allowed");
+    EXPECT_THAT(verdict(as("ann", "POST", rbac("roles", "default"), many(5001))),
+                HasSubstr("is attempting to grant 5001 rules; at most 5000 are compared"));
+    EXPECT_EQ(post(rbac("roles", "default"), many(5001)).status, 201) << "the admin has all";
+}
+
 /// The ways in which one object is changed, as an attacker tries them one after the other.
 struct Way {
     const char* method;

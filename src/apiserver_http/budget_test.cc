@@ -1,8 +1,9 @@
 #include <gmock/gmock.h>
 
+#include "apiserver/fake_node.h"
 #include "apiserver_http/front_fixture.h"
 
-// What lists and watches do when the clients of the process have all the memory that they may have.
+// What lists, watches and logs do when the clients of the process have all the memory that they may have.
 
 namespace muster::apiserver_http {
 namespace {
@@ -98,6 +99,108 @@ TEST_F(BudgetTest, AWatchEndsBeforeAPieceForWhichThereIsNoRoom) {
     const auto piece = await(served->read());
     ASSERT_TRUE(piece && *piece);
     EXPECT_THAT(**piece, testing::StartsWith(R"({"type":"ADDED")"));
+}
+
+/// bob, and a container whose log he may read.
+class LogBudgetTest : public FrontFixture {
+  protected:
+    LogBudgetTest() : FrontFixture({.default_roles = true}) {
+        server_->connect_node(node_);
+        node_.add_container("default", "p", "main");
+        node_.start("default", "p", "main");
+        settle();
+        EXPECT_EQ(post(kPods, R"({"metadata":{"name":"p"},"spec":{"nodeName":"n1","containers":[
+            {"name":"main","image":"a"}]}})")
+                      .status,
+                  201);
+        const std::string bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+        EXPECT_EQ(post(bindings, R"({"metadata":{"name":"b"},"roleRef":{"kind":"ClusterRole",
+            "name":"view"},"subjects":[{"kind":"User","name":"bob"}]})")
+                      .status,
+                  201);
+        settle();
+    }
+    /// Before the node that its logs refer to.
+    void TearDown() override { await(http_.stop()); }
+
+    std::unique_ptr<net::HttpBody> follow(std::string_view user = "bob") {
+        auto body = await(client_.stream(
+            request("GET", kPods + "/p/log?follow=true", "", {{"Impersonate-User", user}}),
+            std::chrono::seconds(10)));
+        EXPECT_TRUE(body.has_value());
+        return *std::move(body);
+    }
+    void write(std::size_t bytes) {
+        node_.write("default", "p", "main", std::string(bytes, 'x') + "\n");
+        settle();
+    }
+    std::string read(net::HttpBody& body, std::size_t bytes) {
+        std::string text;
+        while (text.size() < bytes) {
+            auto piece = await(body.read());
+            if (!piece) return text + "cut off";
+            if (!*piece) return text + "the end";
+            text += **piece;
+        }
+        return text;
+    }
+
+    apiserver::FakeNode node_{context.get_executor(), clock};
+    net::ByteBudget::Share others_{budget_};
+};
+
+TEST_F(LogBudgetTest, APieceThatIsNotReceivedIsCounted) {
+    auto log = follow();
+    EXPECT_EQ(budget_->used(), 0u) << "nothing has been written yet";
+    write(2'000'000);
+    EXPECT_GE(budget_->used(), 2'000'000u);
+    EXPECT_EQ(read(*log, 2'000'001).size(), 2'000'001u);
+    settle();
+    EXPECT_EQ(budget_->used(), 0u);
+}
+
+TEST_F(LogBudgetTest, OneForWhichThereIsNoRoomEndsALog) {
+    auto log = follow();
+    others_.set(kInFlight - 100'000);
+    write(10);
+    EXPECT_EQ(read(*log, 11), "xxxxxxxxxx\n") << "a small piece needs no room";
+    write(200'000);
+    EXPECT_EQ(read(*log, 1), "cut off");
+    EXPECT_EQ(budget_->used(), kInFlight - 100'000);
+}
+
+TEST_F(LogBudgetTest, WithoutRoomNoLogIsBegun) {
+    others_.set(kInFlight - 10'000);
+    auto refused = follow();
+    EXPECT_EQ(refused->head().status, 429);
+}
+
+TEST_F(LogBudgetTest, AnAdministratorFollowsWhateverIsInMemory) {
+    others_.set(kInFlight);
+    auto log = await(
+        client_.stream(request("GET", kPods + "/p/log?follow=true"), std::chrono::seconds(10)));
+    ASSERT_TRUE(log);
+    write(200'000);
+    EXPECT_EQ(read(**log, 200'001).size(), 200'001u);
+}
+
+/// 20,000 bytes of a field, which the server keeps while it serves the request.
+TEST_F(LogBudgetTest, LargeHeadsAreCountedAsLongAsTheirRequests) {
+    const auto with_large_head = [&] {
+        return await(client_.stream(
+            request("GET", kPods + "?watch=1", "",
+                    {{"Impersonate-User", "bob"}, {"X-Large", std::string(20'000, 'x')}}),
+            std::chrono::seconds(10)));
+    };
+    auto watch = with_large_head();
+    ASSERT_TRUE(watch);
+    EXPECT_EQ((*watch)->head().status, 200);
+    EXPECT_GE(budget_->used(), 40'000u);
+    others_.set(kInFlight - 60'000);
+    auto refused = with_large_head();
+    ASSERT_TRUE(refused);
+    EXPECT_EQ((*refused)->head().status, 429);
+    EXPECT_EQ(send(request("GET", kPods, "", {{"Impersonate-User", "bob"}})).status, 200);
 }
 
 }  // namespace

@@ -36,7 +36,9 @@ namespace {
 
 /// A piece of a watch ends with the line that exceeds this size.
 constexpr std::size_t kWatchPiece = std::size_t{64} * 1024;
-/// One that is smaller takes no more memory than each connection does.
+/// What a piece of a log is expected to have.
+constexpr std::size_t kLogPiece = std::size_t{64} * 1024;
+/// A piece that is smaller takes no more memory than each connection does.
 constexpr std::size_t kSmallPiece = std::size_t{4} * 1024;
 
 /// Pure.
@@ -110,7 +112,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_review(Incoming& inco
            apiserver::parse_write_query(request, "CreateOptions"));
     CO_TRY(const apiserver::DecodedObject asked,
            co_await compute_beside(
-               side_thread, incoming.exchange.request().body.size(),
+               side_thread, "decode a review", incoming.exchange.request().body.size(),
                [def = target.def, body = request.body, validation = query.field_validation] {
                    return apiserver::decode_object(*def, body, validation);
                }));
@@ -178,7 +180,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
     incoming.accepted = *accepted;
     // Administrators must be able to reach an overloaded server.
     if (incoming.user().in_group(apiserver::kMasters)) incoming.exchange.exempt_from_budget();
-    if (!incoming.entry.admit()) {
+    if (!incoming.exchange.hold_request() || !incoming.entry.admit()) {
         incoming.respond_overload();
         co_return apiserver::StatusResult<void>();
     }
@@ -228,7 +230,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::read_body(Incoming& incomin
             "application/json, application/yaml");
     CO_TRY(apiserver::JsonBody body,
            co_await compute_beside(
-               side_thread, http.body.size(),
+               side_thread, "parse a body", http.body.size(),
                [format = type.format, text = std::string_view(http.body), yaml_text = yaml] {
                    return parse_body(format, text, yaml_text);
                }));
@@ -301,7 +303,8 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
             incoming.respond_overload();
             co_return apiserver::StatusResult<void>();
         }
-        more = co_await compute_beside(side_thread, worth, [body] { return body->write_some(); });
+        more = co_await compute_beside(side_thread, "write an answer", worth,
+                                       [body] { return body->write_some(); });
         incoming.works();
     }
     incoming.respond_text(status, std::move(headers), body->take());
@@ -334,7 +337,8 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_watch(Incoming& incom
                 return true;
             };
             if (event_lines.is_long(*event)) {
-                std::ignore = co_await compute_beside(side_thread, kWorthSideThread, append);
+                std::ignore = co_await compute_beside(side_thread, "write events of a watch",
+                                                      kWorthSideThread, append);
                 incoming.works();
             } else {
                 append();
@@ -354,13 +358,21 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_log(Incoming& incomin
                                                                apiserver::Target target) {
     CO_TRY(const std::unique_ptr<kube::TextStream> stream,
            co_await handler.log(std::move(target), std::move(incoming.request)));
+    if (!incoming.exchange.hold_answer(kLogPiece)) {
+        incoming.respond_overload();
+        co_return apiserver::StatusResult<void>();
+    }
     if (!co_await incoming.exchange.begin(200, headers_of("text/plain")))
         co_return apiserver::StatusResult<void>();
     for (;;) {
+        incoming.exchange.hold_answer(0);  // a log that is followed may say nothing for long
         Result<std::optional<std::string>> piece = co_await stream->read();
         if (!piece) co_return apiserver::StatusResult<void>();  // cut off, so that clients notice
         if (!*piece) break;
-        if (!co_await incoming.exchange.write(**piece)) co_return apiserver::StatusResult<void>();
+        const std::size_t size = (*piece)->size();
+        const bool room = incoming.exchange.hold_answer(size < kSmallPiece ? 0 : size);
+        if (!room || !co_await incoming.exchange.write(**piece))
+            co_return apiserver::StatusResult<void>();  // cut off as well
     }
     std::ignore = co_await incoming.exchange.end();
     co_return apiserver::StatusResult<void>();

@@ -5,6 +5,7 @@
 #include "apiserver/fake_node.h"
 #include "apiserver_http/front_fixture.h"
 #include "apiserver_http/internal/streams/spdy_frames.h"
+#include "base/async/task_fault.h"
 #include "net/http/web_socket.h"
 
 namespace muster::apiserver_http {
@@ -123,6 +124,23 @@ TEST_F(PortForwardTest, ConnectionsAreApartAndANewOneComesAfterAnOld) {
     EXPECT_EQ(read(*first), "") << "a reset ends that connection";
     say(*socket, SpdyEncoder::data(7, "still here", false));
     EXPECT_EQ(read(*second), "still here");
+}
+
+TEST_F(PortForwardTest, AConnectionOfWhichAPartFailsEndsAloneAndItsClientIsTold) {
+    const Socket socket = tunnel();
+    std::uint32_t stream = 1;
+    for (const char* task : {"forwarded port", "input of a forwarded port"}) {
+        const TaskFault fault(task);
+        open_both(*socket, stream, "80");
+        EXPECT_THAT(hear(*socket), HasSubstr("the log has it under the id")) << task;
+        EXPECT_EQ(fault.hits(), 1u) << task;
+        stream += 4;
+    }
+    (void)accepted();  // that of the second
+    open_both(*socket, stream, "80");
+    const auto pod = accepted();
+    say(*socket, SpdyEncoder::data(stream + 2, "hello", false));
+    EXPECT_EQ(read(*pod), "hello");
 }
 
 TEST_F(PortForwardTest, APortThatNobodyListensAtIsToldOnTheErrorStream) {

@@ -125,6 +125,30 @@ TEST_F(ReviewsTest, TheRulesThatOneHas) {
     EXPECT_EQ(broken.at("evaluationError"), "role.rbac.authorization.k8s.io \"r\" not found");
 }
 
+TEST_F(ReviewsTest, OfMoreRulesThanAreListedItSaysSo) {
+    const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/";
+    std::string rules;
+    for (int i = 0; i < 12'000; ++i)
+        rules += fmt::format(R"({}{{"verbs":["get"],"apiGroups":["g"],"resources":["r{}"]}})",
+                             i == 0 ? "" : ",", i);
+    ASSERT_EQ(
+        post(rbac + "roles", R"({"metadata":{"name":"wide"},"rules":[)" + rules + "]}").status,
+        201);
+    post(rbac + "rolebindings",
+         R"({"metadata":{"name":"wide"},"roleRef":{"kind":"Role","name":"wide"},
+         "subjects":[{"kind":"User","name":"ann"}]})");
+    const json::value ann = ask("ann", std::string(kAuthorization) + "/selfsubjectrulesreviews",
+                                R"({"spec":{"namespace":"default"}})");
+    EXPECT_EQ(ann.at("incomplete"), true);
+    EXPECT_EQ(ann.at("evaluationError"), "there are more rules than are listed");
+    EXPECT_GT(ann.at("resourceRules").as_array().size(), 9'000);
+    EXPECT_LT(ann.at("resourceRules").as_array().size(), 12'000);
+    EXPECT_EQ(may_i("ann", R"({"resourceAttributes":{"verb":"get","group":"g",
+                    "resource":"r11999","namespace":"default"}})")
+                  .at("allowed"),
+              true);
+}
+
 TEST_F(ReviewsTest, WhoOneIs) {
     const std::string path = std::string(kAuthentication) + "/selfsubjectreviews";
     EXPECT_EQ(ask("", path, "{}").at("userInfo"), json::parse(R"({"username":"muster-admin",

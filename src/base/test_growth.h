@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <limits>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace muster {
@@ -54,6 +56,32 @@ double growth_by_ten(std::size_t size, Work work) {
         control = std::min(control, growth_once(kTexts, fill_memory));
     } while (result() > kLinearGrowth && ++tries < kTries);
     return result();
+}
+
+/// Something that comes from outside, of a size, and what reads it.
+struct GrowthCase {
+    const char* name;
+    std::string (*input)(std::size_t size);
+    void (*read)(std::string_view input);
+    std::size_t size;
+};
+
+inline void PrintTo(const GrowthCase& of, std::ostream* out) { *out << of.name; }
+
+/// growth_by_ten() of what reads the input.
+inline double growth_of(const GrowthCase& of) {
+    const std::string small = of.input(of.size);
+    const std::string large = of.input(10 * of.size);
+    return growth_by_ten(of.size,
+                         [&](std::size_t size) { of.read(size == of.size ? small : large); });
+}
+
+/// `one` for each number below `size`, one after the other.
+template <class One>
+std::string repeated(std::size_t size, One one) {
+    std::string all;
+    for (std::size_t i = 0; i < size; ++i) all += one(i);
+    return all;
 }
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "cel/internal/checker.h"
 #include "cel/internal/costs/cost_estimate.h"
@@ -57,20 +58,31 @@ bool Program::uses(const Expression& expression, std::string_view variable) {
 }
 
 std::string describe(std::string_view source, std::vector<Issue> issues) {
-    std::ranges::sort(issues, {},
-                      [](const Issue& issue) { return std::pair(issue.at, issue.message); });
+    // Each may show a line as long as the source.
+    constexpr std::size_t kMostIssues = 100;
+    constexpr std::size_t kMostBytes = std::size_t{16} * 1024;
+    const std::size_t most = std::min(issues.size(), kMostIssues);
+    std::ranges::partial_sort(issues, issues.begin() + static_cast<std::ptrdiff_t>(most),
+                              [](const Issue& a, const Issue& b) {
+                                  return std::tie(a.at, a.message) < std::tie(b.at, b.message);
+                              });
     std::string text;
-    for (const Issue& issue : issues) {
-        const std::string_view before = source.substr(0, issue.at);
-        const auto line = std::ranges::count(before, '\n') + 1;
-        const std::size_t begin = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
-        const std::uint64_t column = code_points(before.substr(begin));
+    std::size_t line = 1;
+    std::size_t begin = 0;  // of that line
+    std::size_t shown_issues = 0;
+    for (; shown_issues < most && text.size() <= kMostBytes; ++shown_issues) {
+        const Issue& issue = issues[shown_issues];
+        for (std::size_t end = 0; (end = source.find('\n', begin)) < issue.at; ++line)
+            begin = end + 1;
+        const std::uint64_t column = code_points(source.substr(begin, issue.at - begin));
         std::string shown(source.substr(begin, source.find('\n', begin) - begin));
         std::ranges::replace(shown, '\t', ' ');
         if (!text.empty()) text += '\n';
         text += fmt::format("ERROR: <input>:{}:{}: {}\n | {}\n | {:.>{}}^", line, column + 1,
                             issue.message, shown, "", column);
     }
+    if (shown_issues < issues.size())
+        text += fmt::format("\nand {} more", issues.size() - shown_issues);
     return text;
 }
 

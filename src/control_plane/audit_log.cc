@@ -46,7 +46,18 @@ Result<void> AuditLog::open_file() {
     }
     file_ = file;
     size_ = static_cast<std::uint64_t>(status.st_size);
+    if (std::exchange(left_, false))
+        log::warning("the audit log was deleted or moved; another one was begun in its place",
+                     {{"file", path_.string()}});
     return {};
+}
+
+/// Asked for each line: whoever moves the file, such as logrotate, need not tell this process.
+void AuditLog::leave_lost_file() {
+    if (file_ < 0 || is_open_at(file_, path_)) return;
+    ::close(std::exchange(file_, -1));
+    size_ = 0;
+    left_ = true;
 }
 
 Result<void> AuditLog::append(std::string_view text) {
@@ -79,6 +90,7 @@ Result<void> AuditLog::rotate() {
 void AuditLog::write(std::string line) {
     line += '\n';
     ++events_;
+    leave_lost_file();
     if (size_ > 0 && size_ + line.size() > limits_.file_bytes) {
         const Result<void> rotated = rotate();
         if (!rotated && !oversized_)

@@ -7,7 +7,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
+#include "base/log.h"
 #include "manifest/read_files.h"
 
 namespace muster::control_plane {
@@ -71,6 +73,47 @@ TEST_F(AuditLogTest, WhatIsNoFileOfThisUsersIsRefused) {
     EXPECT_THAT(device.error().message(), HasSubstr("/dev/null"));
     ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
     EXPECT_FALSE(AuditLog::open(directory_ / "pipe", {}).has_value());
+}
+
+TEST_F(AuditLogTest, AFileThatWasDeletedOrMovedIsMadeAgainAndThatIsSaidOnce) {
+    const std::function<void()> kCases[] = {
+        [&] { std::filesystem::remove(file_); },
+        [&] { std::filesystem::rename(file_, directory_ / "rotated"); },
+        [&] {  // as logrotate does it with `create`
+            std::filesystem::rename(file_, directory_ / "rotated");
+            std::ofstream{file_};
+        },
+    };
+    std::vector<std::string> said;
+    log::set_sink([&](log::Level, std::string_view line) { said.emplace_back(line); });
+    for (const auto& lose_it : kCases) {
+        std::filesystem::remove(file_);
+        const auto log = open();
+        log->write("before");
+        lose_it();
+        log->write("first");
+        log->write("second");
+        EXPECT_EQ(text(), "first\nsecond\n");
+        EXPECT_EQ(std::filesystem::status(file_).permissions(),
+                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        EXPECT_EQ(lost(*log), 0);
+        ASSERT_EQ(said.size(), 1u);
+        EXPECT_THAT(said[0], HasSubstr("the audit log was deleted or moved"));
+        said.clear();
+    }
+    log::set_sink({});
+}
+
+TEST_F(AuditLogTest, WithoutItsDirectoryLinesAreCountedAsLost) {
+    const auto log = open();
+    log->write("before");
+    std::filesystem::remove_all(directory_);
+    log->write("lost");
+    EXPECT_EQ(lost(*log), 1);
+    std::filesystem::create_directories(directory_);
+    log->write("there again");
+    EXPECT_EQ(text(), "there again\n");
+    EXPECT_EQ(lost(*log), 1);
 }
 
 /// Simulates a full disk: no file grows beyond `bytes` bytes while this exists.

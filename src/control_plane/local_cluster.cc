@@ -32,7 +32,8 @@ class LocalCluster::NodeSeam final : public apiserver::NodeApi {
 
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                            std::unique_ptr<store::Store> store,
-                           apiserver::ApiServerOptions api_options, std::string cluster_domain)
+                           apiserver::ApiServerOptions api_options, std::string cluster_domain,
+                           SideThread* side_thread)
     : has_roles_(api_options.default_roles),
       api_(executor, clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
@@ -41,7 +42,8 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
                  .announce_gangs = true,
                  .platform = {.node_program = own_program(),
                               .cluster_domain = std::move(cluster_domain),
-                              .agent_tokens = true}}) {}
+                              .agent_tokens = true},
+                 .side_thread = side_thread}) {}
 
 LocalCluster::~LocalCluster() = default;
 
@@ -50,9 +52,11 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
                                                            std::unique_ptr<store::Store> store,
                                                            apiserver::ApiServerOptions api_options,
                                                            runtime::NodeOptions node_options) {
-    std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng, std::move(store),
-                                                           std::move(api_options),
-                                                           node_options.cluster_domain));
+    SideThread* const side_thread = api_options.side_thread;
+    node_options.side_thread = side_thread;
+    std::unique_ptr<LocalCluster> cluster(
+        new LocalCluster(executor, clock, rng, std::move(store), std::move(api_options),
+                         node_options.cluster_domain, side_thread));
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
     cluster->node_seam_ = std::make_unique<NodeSeam>(*cluster->node_);

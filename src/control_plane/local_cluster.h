@@ -49,7 +49,7 @@ class LocalCluster {
 
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                  std::unique_ptr<store::Store> store, apiserver::ApiServerOptions api_options,
-                 std::string cluster_domain);
+                 std::string cluster_domain, SideThread* side_thread);
     Task<Result<void>> define(json::value definition);
     Task<Result<void>> allow(json::value role);
 

@@ -11,7 +11,9 @@
 #include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/parse_number.h"
+#include "base/time/side_watch.h"
 #include "control_plane/internal/credentials.h"
+#include "control_plane/internal/loop_metrics.h"
 #include "control_plane/internal/webhook_client.h"
 #include "control_plane/internal/yaml_bodies.h"
 #include "control_plane/local_cluster.h"
@@ -32,24 +34,14 @@ std::uint16_t port_of(std::string_view address) {
     return parse_number<std::uint16_t>(address.substr(address.rfind(':') + 1)).value_or(0);
 }
 
-/// No client is answered while the loop is held.
-std::vector<prometheus::MetricFamily> loop_metrics(const LoopWatch& loop) {
-    using apiserver_http::family;
-    using Seconds = std::chrono::duration<double>;
-    return {family("muster_event_loop_longest_hold_seconds",
-                   "The longest CPU time of one handler on the event loop, in seconds.",
-                   prometheus::MetricType::Gauge, Seconds(loop.longest()).count()),
-            family("muster_event_loop_long_holds_total",
-                   "Handlers on the event loop that took more than 50 ms of CPU time.",
-                   prometheus::MetricType::Counter, static_cast<double>(loop.too_long()))};
-}
-
-/// The metrics of this process, its sockets and its audit log, if there is one.
+/// The metrics of this process, its threads, its sockets and its audit log, if there is one.
 std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& server,
-                                                    const AuditLog* audit, const LoopWatch* loop) {
-    return std::make_shared<apiserver_http::CollectedNow>([&server, audit, loop] {
+                                                    const AuditLog* audit, const LoopWatch* loop,
+                                                    const SideWatch& side) {
+    return std::make_shared<apiserver_http::CollectedNow>([&server, audit, loop, &side] {
         std::vector<prometheus::MetricFamily> all = process_metrics();
         if (loop != nullptr) std::ranges::move(loop_metrics(*loop), std::back_inserter(all));
+        std::ranges::move(side_metrics(side), std::back_inserter(all));
         if (audit != nullptr) std::ranges::move(audit->metrics(), std::back_inserter(all));
         all.push_back(apiserver_http::family(
             "muster_http_connections", "Open connections of clients.",
@@ -97,19 +89,27 @@ Result<TlsContexts> make_tls(const Clock& clock, const Credentials& credentials,
     return made;
 }
 
+/// What computes beside the loop, and how long that takes.
+struct Beside {
+    explicit Beside(const Clock& clock) : watch(clock) {}
+
+    SideWatch watch;
+    SideThread thread{watch.hooks()};
+};
+
 }  // namespace
 
 /// In the order of construction.
 struct ServedCluster::Parts {
     Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
           Credentials shown, TlsContexts contexts, std::unique_ptr<net::Listener> listening,
-          std::unique_ptr<SideThread> beside, std::unique_ptr<LocalCluster> local)
+          std::unique_ptr<Beside> computes, std::unique_ptr<LocalCluster> local)
         : options(std::move(wanted)),
           credentials(std::move(shown)),
           tls(std::move(contexts)),
           listener(std::move(listening)),
           access(access_of(options.listen, listener->address(), credentials)),
-          side_thread(std::move(beside)),
+          beside(std::move(computes)),
           cluster(std::move(local)),
           webhooks(executor, clock,
                    [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
@@ -121,7 +121,7 @@ struct ServedCluster::Parts {
           }) {
         cluster->api().connect_webhooks(webhooks);
         apiserver_http::FrontOptions with_metrics = front_options();
-        with_metrics.metrics = {metrics_of(server, options.audit, options.loop)};
+        with_metrics.metrics = {metrics_of(server, options.audit, options.loop, beside->watch)};
         front.emplace(cluster->api(),
                       apiserver::AccessOptions{.admin_token = credentials.admin_token,
                                                .demand_certificate = !options.listen.loopback()},
@@ -132,7 +132,7 @@ struct ServedCluster::Parts {
         return {.limits = options.limits,
                 .audit = {.sink = options.audit, .level = options.audit_level},
                 .yaml = yaml_bodies(),
-                .side_thread = side_thread.get()};
+                .side_thread = &beside->thread};
     }
 
     /// As many connections as this process may have descriptors, less some for pods and the store.
@@ -152,7 +152,7 @@ struct ServedCluster::Parts {
     TlsContexts tls;
     std::unique_ptr<net::Listener> listener;
     const KubeAccess access;
-    const std::unique_ptr<SideThread> side_thread;
+    const std::unique_ptr<Beside> beside;
     std::unique_ptr<LocalCluster> cluster;
     WebhookClient webhooks;
     std::optional<apiserver_http::HttpFront> front;
@@ -182,17 +182,17 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
     node.logs_dir = home.path() / "logs";
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
                    .port = port_of(listener->address())};
-    auto side_thread = std::make_unique<SideThread>();
+    auto beside = std::make_unique<Beside>(clock);
     TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store),
                                            {.manage_fields = true,
                                             .default_roles = true,
                                             .signing_key = credentials.account_key,
                                             .root_ca_pem = credentials.ca.certificate,
-                                            .side_thread = side_thread.get()},
+                                            .side_thread = &beside->thread},
                                            std::move(node)));
     return std::unique_ptr<ServedCluster>(new ServedCluster(std::make_unique<Parts>(
         std::move(executor), clock, std::move(options), std::move(credentials), std::move(tls),
-        std::move(listener), std::move(side_thread), std::move(cluster))));
+        std::move(listener), std::move(beside), std::move(cluster))));
 }
 
 ServedCluster::ServedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <set>
 #include <sstream>
 
+#include "base/parse_number.h"
 #include "jobs/conversion.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
@@ -99,30 +101,66 @@ json::array objects_of(const Job& job) {
     return all;
 }
 
+/// As it is served; nothing, and a failure, if it can't be loaded.
+std::optional<Job> job_of(const json::object& golden) {
+    json::value served = golden.at("manifest");
+    if (const OldVersion* old = find_old_version(version_of(served), kind_of(served))) {
+        const Conversion done = convert(served, old->becomes->resource.api_version());
+        EXPECT_THAT(done.problems, IsEmpty());
+        served = done.object;
+    }
+    const JobKind* kind = find_kind(version_of(served), kind_of(served));
+    if (kind == nullptr) {
+        ADD_FAILURE() << "no such kind";
+        return std::nullopt;
+    }
+    Result<Job> job = load(*kind, served, platform_of(golden));
+    if (job) return *std::move(job);
+    ADD_FAILURE() << job.error().message();
+    return std::nullopt;
+}
+
 TEST(Golden, EachManifestLeadsToTheseObjects) {
     expect_golden("golden", [](const json::object& golden) -> json::object {
-        const json::value& manifest = golden.at("manifest");
-        json::value served = manifest;
-        if (const OldVersion* old = find_old_version(version_of(manifest), kind_of(manifest))) {
-            const Conversion done = convert(manifest, old->becomes->resource.api_version());
-            EXPECT_THAT(done.problems, IsEmpty());
-            served = done.object;
-        }
-        const JobKind* kind = find_kind(version_of(served), kind_of(served));
-        if (kind == nullptr) {
-            ADD_FAILURE() << "no such kind";
-            return golden;
-        }
-        const auto job = load(*kind, served, platform_of(golden));
-        if (!job) {
-            ADD_FAILURE() << job.error().message();
-            return golden;
-        }
-        json::object made{{"manifest", manifest}};
+        const std::optional<Job> job = job_of(golden);
+        if (!job) return golden;
+        json::object made{{"manifest", golden.at("manifest")}};
         if (const json::value* platform = golden.if_contains("site")) made["site"] = *platform;
         made["objects"] = objects_of(*job);
         return made;
     });
+}
+
+// Kueue orders the pods of a pod set by the last of these, and finds them by the other two.
+TEST(Golden, ThePodsOfEveryKindHaveTheLabelsByWhichSchedulersOrderThem) {
+    constexpr std::int32_t kSeveral = 3;
+    const auto label = [](const kube::Pod& pod, std::string_view name) {
+        const auto found = pod.metadata.labels.find(std::string(name));
+        return found == pod.metadata.labels.end() ? std::string("none") : found->second;
+    };
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_of("golden"))) {
+        SCOPED_TRACE(entry.path().stem().string());
+        const std::optional<Job> job = job_of(read(entry.path()).as_object());
+        if (!job) continue;
+        for (const ReplicaType& type : job->kind->replica_types) {
+            if (job->replica(type.name) == nullptr) continue;
+            SCOPED_TRACE(type.name);
+            const auto first = parse_number<std::int32_t>(
+                label(build_pod(*job, {type.name, 0}).value(), labels::kReplicaIndex));
+            // A launcher is alone; what its label is, has a test of its own. It may be the first of
+            // the ranks.
+            if (type.name != "Launcher")
+                EXPECT_TRUE(first == 0 || (first == 1 && job->kind->labels_ranks));
+            for (std::int32_t i = 0; i < kSeveral; ++i) {
+                const kube::Pod pod = build_pod(*job, {type.name, i}).value();
+                EXPECT_EQ(label(pod, labels::kJobName), job->metadata.name);
+                EXPECT_EQ(label(pod, labels::kReplicaType), lower_case(type.name));
+                if (type.name != "Launcher")
+                    EXPECT_EQ(label(pod, labels::kReplicaIndex),
+                              std::to_string(first.value_or(0) + i));
+            }
+        }
+    }
 }
 
 TEST(Golden, EveryVersionOfEveryKindHasOne) {

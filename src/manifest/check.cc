@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "apiserver/object_rules.h"
+#include "base/parse_number.h"
 #include "kube/objects/codec.h"
 #include "kube/schema/schema.h"
 #include "kube/values/json_access.h"
@@ -66,24 +67,48 @@ void quote_as_written(Problem& problem, const Document& document, const std::str
     problem.message += place.node->written + "\")";
 }
 
-/// "$NODES", "${NODES}", "<NODES>": what a template has where a value is to be filled in.
-bool is_placeholder(std::string_view text) {
+/// What fills in a template's placeholder, "$NODES", "${NODES}", "<NODES>" or "{{ .nodes }}", where
+/// a value is to be; "" if the text is no such thing.
+std::string_view what_fills_in(std::string_view text) {
     constexpr std::size_t kLongest = 64;
-    if (text.size() < 2 || text.size() > kLongest) return false;
-    if (text.front() == '<') return text.back() == '>';
+    if (text.size() < 2 || text.size() > kLongest) return {};
+    if (const std::size_t open = text.find("{{"); open != text.npos)
+        return text.find("}}", open) != text.npos ? "helm template" : "";
+    if (text.front() == '<') return text.back() == '>' ? "sed" : "";
     const char next = text[1];
-    return text.front() == '$' && (next == '{' || next == '_' || (next >= 'A' && next <= 'Z') ||
-                                   (next >= 'a' && next <= 'z'));
+    const bool named =
+        next == '{' || next == '_' || (next >= 'A' && next <= 'Z') || (next >= 'a' && next <= 'z');
+    return text.front() == '$' && named ? "envsubst" : "";
+}
+
+/// The value of a field as problems name it, with "[3]" in a list and "[a.b]" in a map.
+const json::value* value_of(const json::value& document, std::string_view field) {
+    const json::value* found = &document;
+    while (found != nullptr && !field.empty()) {
+        const bool bracket = field.front() == '[';
+        if (bracket || field.front() == '.') field.remove_prefix(1);
+        const std::size_t size = std::min(field.find_first_of(bracket ? "]" : ".["), field.size());
+        const std::string_view key = field.substr(0, size);
+        field.remove_prefix(std::min(size + (bracket ? 1 : 0), field.size()));
+        if (const json::object* map = found->if_object()) {
+            found = map->if_contains(key);
+        } else {
+            const json::array* list = found->if_array();
+            const auto index = parse_number<std::size_t>(key);
+            found = list != nullptr && index && *index < list->size() ? &(*list)[*index] : nullptr;
+        }
+    }
+    return found;
 }
 
 /// A template that was not filled in first has the same fault in many places.
 void name_placeholder(Problem& problem, const Document& document, const std::string& field) {
-    const json::value* value = kube::value_at_path(document.object.get_object(), field);
+    const json::value* value = value_of(document.object, field);
     const json::string* text = value == nullptr ? nullptr : value->if_string();
-    if (text == nullptr || !is_placeholder(*text)) return;
-    problem.message +=
-        fmt::format("; this is a template: fill in {} first, for example with {}",
-                    std::string_view(*text), text->front() == '$' ? "envsubst" : "sed");
+    const std::string_view filler = text == nullptr ? "" : what_fills_in(*text);
+    if (filler.empty()) return;
+    problem.message += fmt::format("; this is a template: fill in {} first, for example with {}",
+                                   std::string_view(*text), filler);
 }
 
 class DocumentCheck {

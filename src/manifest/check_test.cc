@@ -37,6 +37,16 @@ TEST(Check, AFaultlessJobIsLoadedWithDefaults) {
     EXPECT_EQ(checked.objects[0].job->run_policy.clean_pod_policy, "None");
 }
 
+TEST(Check, AnElasticJobOfTorchElasticIsNotTakenForOneOfDLRover) {
+    const std::vector<std::string> problems = problems_of(
+        job_with({{"apiVersion: kubeflow.org/v1", "apiVersion: elastic.pytorch.org/v1alpha1"},
+                  {"kind: PyTorchJob", "kind: ElasticJob"}}));
+    EXPECT_THAT(problems,
+                testing::ElementsAre(HasSubstr(
+                    "ElasticJob is known in TorchElastic, but not served here yet: write it as a "
+                    "PyTorchJob whose minReplicas and maxReplicas are in spec.elasticPolicy")));
+}
+
 /// Each kind of bad input of a job: where it is shown.
 struct Row {
     std::string name;
@@ -67,6 +77,14 @@ INSTANTIATE_TEST_SUITE_P(
             "; this is a template: fill in ${NUM_NODES} first"},
         Row{"APlaceholderToReplace", "      replicas: 1", "      replicas: <NODES>",
             "; this is a template: fill in <NODES> first, for example with sed"},
+        Row{"APlaceholderOfHelm", "      replicas: 1", "      replicas: \"{{ .Values.nodes }}\"",
+            "; this is a template: fill in {{ .Values.nodes }} first, for example with helm "
+            "template"},
+        Row{"APlaceholderForAQuantity", "            resources: {requests: {cpu: 1}}",
+            "            resources: {requests: {nvidia.com/gpu: $GPUS}}",
+            "resources.requests[nvidia.com/gpu]: \"$GPUS\" is not a quantity: write a number with "
+            "an optional unit, as \"2\", \"500m\" or \"16Gi\"; this is a template: fill in $GPUS "
+            "first, for example with envsubst"},
         Row{"MasterNotOne", "      replicas: 1", "      replicas: 2",
             "j.yaml:7:17: error: spec.pytorchReplicaSpecs.Master.replicas: "},
         Row{"NaN", "      replicas: 1", "      replicas: .nan",
@@ -80,6 +98,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"KindOfAnotherProject", "kind: PyTorchJob", "kind: ElasticJob",
             "j.yaml:2:7: error: kind: ElasticJob is known in DLRover, but not served here yet: put "
             "its dlrover-run command into a PyTorchJob"},
+        Row{"KindForAClusterAlone", "kind: PyTorchJob", "kind: LocalQueue",
+            "j.yaml:2:7: error: kind: the kind \"LocalQueue\" is not known: what a job needs "
+            "on a cluster alone (rights, queues, priorities) can be left out here, and is created "
+            "first where the job is for a cluster; the known kinds are JAXJob"},
         Row{"UnknownVersion", "apiVersion: kubeflow.org/v1", "apiVersion: kubeflow.org/v2",
             "j.yaml:1:13: error: apiVersion: PyTorchJob is not served in version "
             "\"kubeflow.org/v2\"; write "

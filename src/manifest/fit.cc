@@ -101,6 +101,8 @@ std::string show(const std::string& resource, Amount amount) {
 
 }  // namespace
 
+bool is_fitted(std::string_view resource) { return resource == "cpu" || resource == "memory"; }
+
 FitResult fit_requests(std::vector<CheckedObject>& objects, const MachineSize& machine, Fit fit) {
     FitResult result;
     std::array<std::pair<std::string, Amount>, 2> resources = {

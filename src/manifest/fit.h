@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manifest/check.h"
@@ -10,6 +11,9 @@ namespace muster::manifest {
 
 /// What to do with requests that exceed the machine.
 enum class Fit { kScale, kStrict };
+
+/// Whether this is about the resource.
+bool is_fitted(std::string_view resource);
 
 struct MachineSize {
     double cpus = 0;

@@ -22,20 +22,24 @@ std::vector<KnownKind> make_known_kinds() {
     return kinds;
 }
 
-/// Job kinds of Kubeflow and DLRover that people have manifests of and that jobs/ does not have yet.
+/// Job kinds of other projects that people have manifests of and that jobs/ does not have yet.
 struct Elsewhere {
     std::string_view kind;
+    std::string_view group;  ///< empty: any
     std::string_view project;
     std::string_view instead;  ///< what does the same here
 };
-constexpr std::array<Elsewhere, 3> kElsewhere = {{
-    {"ElasticJob", "DLRover",
+constexpr std::array<Elsewhere, 4> kElsewhere = {{
+    {"ElasticJob", "elastic.pytorch.org", "TorchElastic",
+     "write it as a PyTorchJob whose minReplicas and maxReplicas are in spec.elasticPolicy, and "
+     "which needs no etcd (examples/pytorch-elastic.yaml)"},
+    {"ElasticJob", "", "DLRover",
      "put its dlrover-run command into a PyTorchJob and start that with 'muster run --elastic' "
      "(docs/elastic.md, From DLRover)"},
-    {"ScalePlan", "DLRover",
+    {"ScalePlan", "", "DLRover",
      "the nodes of an elastic PyTorchJob come and go within --nnodes or elasticPolicy "
      "(docs/elastic.md, From DLRover)"},
-    {"TrainJob", "Kubeflow",
+    {"TrainJob", "", "Kubeflow",
      "put the command of its trainer into a PyTorchJob (examples/pytorch-digits.yaml)"},
 }};
 
@@ -99,7 +103,9 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
                                     kind, api_version, fmt::join(versions, " or "));
         return found;
     }
-    auto elsewhere = std::ranges::find(kElsewhere, kind, &Elsewhere::kind);
+    const auto elsewhere = std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) {
+        return one.kind == kind && (one.group.empty() || one.group == group);
+    });
     if (elsewhere != kElsewhere.end()) {
         found.message =
             fmt::format("{} is known in {}, but not served here yet: {}; the served kinds are {}",
@@ -113,10 +119,14 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
             kind, instead, list_known());
         return found;
     }
-    std::string nearest = kube::nearest_name(kind, names);
+    const std::string nearest = kube::nearest_name(kind, names);
+    const std::string advice =
+        nearest.empty()
+            ? ": what a job needs on a cluster alone (rights, queues, priorities) can be left out "
+              "here, and is created first where the job is for a cluster"
+            : fmt::format(", did you mean {}?", nearest);
     found.message = fmt::format("the kind \"{}\" is not known{}; the known kinds are {}", kind,
-                                nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
-                                list_known());
+                                advice, list_known());
     return found;
 }
 

@@ -149,6 +149,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"WrongTag", "a: !!int x\n", "m.yaml:1:4: error: \"x\" is not of type !!int"},
         Bad{"Binary", "a: !!binary eA==\n", "m.yaml:1:4: error: !!binary has no form in JSON"},
         Bad{"ListAsKey", "? [a]\n: b\n", "m.yaml:1:3: error: a list or map can't be a key"},
+        Bad{"AValueOfATemplate", "a: 1\nb: {{ .Values.b }}\n",
+            "error: this is a template and not yet a manifest: fill in what stands in {{ }} first, "
+            "for example with helm template"},
+        Bad{"ALineOfATemplate", "{{- $config := .Values.config }}\n# a comment\na: 1\n",
+            "m.yaml:1:3: error: this is a template"},
         Bad{"NullKey", "~: b\n", "m.yaml:1:1: error: a key can't be null"},
         Bad{"UnknownAlias", "a: *x\n",
             "m.yaml:1:4: error: not YAML: the referenced anchor is not defined"},

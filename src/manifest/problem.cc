@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
 
 #include "base/visible_text.h"
 
@@ -18,20 +22,26 @@ std::string format(const Problem& problem) {
 }
 
 void sort_problems(std::vector<Problem>& problems) {
-    std::vector<std::string> sources;
-    for (const Problem& problem : problems)
-        if (std::ranges::find(sources, problem.source) == sources.end())
-            sources.push_back(problem.source);
-    std::vector<std::tuple<std::ptrdiff_t, int, int, std::size_t>> order;
+    std::unordered_map<std::string, std::size_t> sources;  // by their order
+    std::vector<std::tuple<std::size_t, int, int, std::size_t>> order;
     for (std::size_t i = 0; i < problems.size(); ++i) {
-        auto source = std::ranges::find(sources, problems[i].source) - sources.begin();
+        const std::size_t source =
+            sources.emplace(problems[i].source, sources.size()).first->second;
         order.emplace_back(source, problems[i].place.line, problems[i].place.column, i);
     }
     std::ranges::sort(order);
+    const auto content = [](const Problem* problem) {
+        return std::tie(problem->source, problem->place.line, problem->place.column, problem->field,
+                        problem->message, problem->severity);
+    };
+    const auto before = [&](const Problem* a, const Problem* b) { return content(a) < content(b); };
+    std::set<const Problem*, decltype(before)> kept(before);
     std::vector<Problem> sorted;
+    sorted.reserve(problems.size());  // what is kept stays where it is
     for (const auto& [source, line, column, index] : order) {
-        if (std::ranges::find(sorted, problems[index]) == sorted.end())
-            sorted.push_back(std::move(problems[index]));
+        if (kept.contains(&problems[index])) continue;
+        sorted.push_back(std::move(problems[index]));
+        kept.insert(&sorted.back());
     }
     problems = std::move(sorted);
 }

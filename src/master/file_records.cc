@@ -15,6 +15,8 @@
 #include <utility>
 
 #include "base/async/signal.h"
+#include "base/async/task_fault.h"
+#include "base/unexpected.h"
 #include "base/unique_fd.h"
 #include "job_protocol/protocol.h"
 
@@ -95,6 +97,17 @@ Result<JobRecord> change(const std::string& path, const Change& by) {
     return made;
 }
 
+/// On the thread there is no one else to take an exception.
+Result<JobRecord> contained_change(const std::string& path, const Change& by) {
+    Result<JobRecord> made = JobRecord();
+    const auto fault = contained("job record", [&] {
+        TaskFault::strike("job record");
+        made = change(path, by);
+    });
+    if (fault) return Error(Code::kInternal, path + ": " + *fault);
+    return made;
+}
+
 }  // namespace
 
 struct FileRecords::State {
@@ -111,7 +124,7 @@ struct FileRecords::State {
         auto work = std::make_shared<Work>(co_await asio::this_coro::executor);
         // The thread touches nothing that the loop uses: the outcome is passed by post().
         asio::post(thread, [passed = work, path = path, by = std::move(by)]() mutable {
-            auto outcome = change(path, by);
+            auto outcome = contained_change(path, by);
             const asio::any_io_executor loop = passed->loop;
             asio::post(loop, [work = std::move(passed), outcome = std::move(outcome)]() mutable {
                 work->outcome = std::move(outcome);

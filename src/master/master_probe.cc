@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/async/then_stop.h"
+#include "base/time/restarting_task.h"
 #include "job_protocol/protocol.h"
 #include "rpc/method.h"
 
@@ -10,7 +11,8 @@ namespace muster::master {
 
 void MasterProbe::start(TaskGroup& tasks, const std::vector<rpc::Client::Connect>& others) {
     for (const rpc::Client::Connect& other : others)
-        tasks.spawn("ask for another master", ask(tasks.executor(), other));
+        spawn_restarting(tasks, clock_, "ask for another master",
+                         [this, &tasks, other] { return ask(tasks.executor(), other); });
 }
 
 Task<void> MasterProbe::ask(asio::any_io_executor executor, rpc::Client::Connect connect) {

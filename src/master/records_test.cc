@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/async/task_fault.h"
 #include "base/async/task_group.h"
 #include "master/file_records.h"
 #include "master/memory_records.h"
@@ -62,6 +63,20 @@ std::unique_ptr<RecordsPlace> make() {
 
 INSTANTIATE_TEST_SUITE_P(All, RecordsContract, testing::Values(make<OnDisk>, make<InMemory>),
                          [](const auto& info) { return info.index == 0 ? "File" : "Memory"; });
+
+TEST(FileRecords, AnExceptionOnTheThreadIsAnErrorOfItsCaller) {
+    OnDisk place;
+    const auto records = place.open();
+    {
+        const TaskFault fault("job record");
+        const auto claimed = place.loop().await(records->claim());
+        ASSERT_FALSE(claimed);
+        EXPECT_THAT(claimed.error().message(), HasSubstr(place.path()));
+        EXPECT_THAT(claimed.error().message(), HasSubstr("the log has it under the id"));
+        EXPECT_FALSE(place.loop().await(records->write(JobRecord())));
+    }
+    EXPECT_TRUE(place.loop().await(records->claim()));
+}
 
 TEST(FileRecords, ManyWhoClaimAtOnceAllGetAnother) {
     OnDisk place;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/async/task_fault.h"
 #include "base/test_loop.h"
 #include "job_protocol/protocol.h"
 #include "master/master_probe.h"
@@ -149,6 +150,20 @@ TEST_F(SplitBrainWatchTest, TheOlderOfEqualsYieldsWhoeverAsks) {
         EXPECT_EQ(older.master.superseded_by(), std::nullopt);
         EXPECT_FALSE(newer.ended);
     }
+}
+
+TEST_F(SplitBrainWatchTest, AFaultDoesNotEndTheQuestions) {
+    Side& older = side(1);
+    Side& newer = side(2);
+    {
+        const TaskFault fault("ask for another master");
+        newer.watch.start(tasks, {connect_to(older)});
+        advance(3s);
+        EXPECT_GT(fault.hits(), 0u);
+        EXPECT_FALSE(older.ended);
+    }
+    advance(10s);
+    EXPECT_TRUE(older.ended);
 }
 
 TEST_F(SplitBrainWatchTest, TheLargerClaimsAnewWhenItIsOlder) {

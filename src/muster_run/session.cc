@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/time/real_clock.h"
+#include "base/time/restarting_task.h"
 #include "base/visible_text.h"
 #include "muster_run/final_report.h"
 #include "muster_run/hosting/agent_options.h"
@@ -73,7 +74,8 @@ class Session {
 
 Task<Result<FinalReport>> Session::run() {
     CO_TRY_VOID(co_await prepare());
-    tasks_.spawn("signals", signals_.watch(plan_.signals, signal_answers()));
+    spawn_restarting(tasks_, clock_, "signals",
+                     [this] { return signals_.watch(plan_.signals, signal_answers()); });
     const agent::AgentEnd end = co_await agent_->run();
     using Kind = agent::AgentEnd::Kind;
     over_ = end.kind == Kind::kSucceeded || end.kind == Kind::kFailed ||

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/transport/outage_detecting_transport.h"
@@ -43,7 +44,8 @@ using Recorders = std::map<const jobs::JobKind*, std::unique_ptr<kube::EventReco
 struct Operator::Impl {
     Impl(asio::any_io_executor loop, kube::Transport& transport, Clock& clock, Rng& rng,
          OperatorOptions the_options)
-        : options(std::move(the_options)),
+        : its_clock(clock),
+          options(std::move(the_options)),
           kinds(chosen_kinds(options.kinds)),
           tasks(std::move(loop)),
           outage_detector(transport, clock, [this] { controller.retry_failed(); }),
@@ -55,7 +57,8 @@ struct Operator::Impl {
               }),
           caches(client, clock, rng, tasks, cache_options(), cache_handlers()),
           executor(client, clock, tasks, caches.table(), options.parallel_writes,
-                   options.announce_gangs, &caches.owned_objects(), &caches.integrations()),
+                   options.announce_gangs, &caches.owned_objects(), &caches.integrations(),
+                   options.side_thread),
           deleter(client, tasks, caches.table(), options.parallel_writes),
           reconciler(caches, executor, controller, clock,
                      {.counts_wait = options.counts_wait,
@@ -69,7 +72,8 @@ struct Operator::Impl {
         return {.namespace_ = options.namespace_,
                 .kinds = kinds,
                 .platform = std::move(platform),
-                .lists = options.lists};
+                .lists = options.lists,
+                .side_thread = options.side_thread};
     }
     JobCaches::Handlers cache_handlers() {
         return {.job_changed = [this](const JobPtr* before,
@@ -122,6 +126,7 @@ struct Operator::Impl {
             options.observer->on_reconcile(*kind, took, complete);
     }
 
+    Clock& its_clock;
     OperatorOptions options;
     std::vector<const jobs::JobKind*> kinds;
     TaskGroup tasks;
@@ -148,7 +153,8 @@ Task<Result<void>> Operator::start() {
         log::error("a kind of jobs is not served",
                    {{"resource", resource.resource}, {"why", resource.why}});
     if (impl.options.removes_dependents)
-        impl.tasks.spawn("leftovers of deleted jobs", impl.find_deleted_jobs());
+        spawn_restarting(impl.tasks, impl.its_clock, "leftovers of deleted jobs",
+                         [&impl] { return impl.find_deleted_jobs(); });
     // Only now, when all of a job's pods are known: before, they would be created again.
     impl.controller.start(impl.options.workers);
     co_return Result<void>();

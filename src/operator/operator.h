@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/side_thread.h"
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
@@ -43,6 +44,8 @@ struct OperatorOptions {
     /// How the lists of jobs, pods and services arrive.
     kube::Reflector::Lists lists = kube::Reflector::Lists::kPaged;
     OperatorObserver* observer = nullptr;  ///< outlives the operator; may be null
+    /// Where large jobs are read and their pods made; null: on the loop. Outlives the operator.
+    SideThread* side_thread = nullptr;
 };
 
 /// A resource whose jobs can't be read: its definition is missing, or we have no right to.

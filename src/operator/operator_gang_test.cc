@@ -63,6 +63,33 @@ TEST_F(VolcanoWorld, PodsAreMadeWhenTheirGangIsAdmitted) {
     EXPECT_THAT(writes, ElementsAre("POST podgroups")) << "and what it became is not written again";
 }
 
+TEST_F(VolcanoWorld, OneThatIsDeletedAgainAndAgainIsMadeAfterPauses) {
+    run();
+    for (int second = 0; second < 600; ++second) {
+        w.run_for(1s);
+        if (!object(kVolcano)) continue;
+        ASSERT_TRUE(w.wait(w.client.remove(resource_of(kVolcano), "default", "demo")).has_value());
+    }
+    EXPECT_GE(writes.size(), 5U);
+    EXPECT_LE(writes.size(), 7U);
+    EXPECT_THAT(writes, ::testing::Each("POST podgroups"));
+    EXPECT_THAT(events(), HasSubstr("DeletedAgain: PodGroup demo was deleted soon"));
+}
+
+TEST_F(VolcanoWorld, ThatWeDeleteOneIsNotHeldAgainstIt) {
+    run();
+    for (int i = 0; i < 5; ++i) {
+        w.suspend_job("demo", true);
+        w.settle();
+        w.reap();
+        w.settle();
+        EXPECT_FALSE(object(kVolcano).has_value());
+        w.suspend_job("demo", false);
+        w.settle();
+        EXPECT_TRUE(object(kVolcano).has_value());
+    }
+}
+
 TEST_F(VolcanoWorld, ThePodGroupGoesWithTheEndOfTheJob) {
     run();
     finish();

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/async/task_fault.h"
 #include "operator/internal/world_fixture.h"
 
 namespace muster::operators {
@@ -56,6 +57,16 @@ TEST_F(OperatorLeavingTest, AForegroundDeletionIsHelpedAlong) {
     world.settle();
     EXPECT_THAT(world.pods(), IsEmpty());
     EXPECT_FALSE(world.object(pytorch().resource, "demo"));
+}
+
+TEST_F(OperatorLeavingTest, TheSearchForWhatDeletedJobsLeftIsRepeatedAfterAFault) {
+    const TaskFault fault("leftovers of deleted jobs");
+    world.stop_operator();
+    world.start_operator();
+    world.settle();
+    EXPECT_EQ(fault.hits(), 1u);
+    world.run_for(std::chrono::seconds(1));
+    EXPECT_EQ(fault.hits(), 2u);
 }
 
 }  // namespace

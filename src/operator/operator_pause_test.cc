@@ -87,6 +87,59 @@ TEST(PauseOfAService, GrowsAsThatOfAPod) {
     EXPECT_TRUE(world.status("demo").is("Running"));
 }
 
+struct OwnedRow {
+    std::string name;
+    bool restarts_operators;
+    bool suspended;
+};
+class PauseOfAnOwnedObject : public ::testing::TestWithParam<OwnedRow> {};
+
+// Someone takes the ConfigMap away as soon as it is there.
+TEST_P(PauseOfAnOwnedObject, GrowsAsThatOfAPod) {
+    World world;
+    world.start_operator();
+    int made = 0;
+    int read = 0;
+    world.transport.before_write = [&](const kube::Request& request) {
+        if (request.method == kube::Method::kPost && request.path.ends_with("/configmaps")) ++made;
+    };
+    const jobs::JobKind& kind = *jobs::find_kind("kubeflow.org/v2beta1", "MPIJob");
+    json::value job = json::parse(R"({"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob",
+        "metadata": {"name": "ring", "namespace": "default"}, "spec": {"mpiReplicaSpecs": {
+        "Launcher": {"template": {"spec": {"containers": [{"name": "l", "image": "i"}]}}},
+        "Worker": {"replicas": 1,
+                   "template": {"spec": {"containers": [{"name": "w", "image": "i"}]}}}}}})");
+    if (GetParam().suspended)
+        job.at("spec").as_object()["runPolicy"] = json::object{{"suspend", true}};
+    ASSERT_TRUE(world.wait(world.client.create(kind.resource, "default", job)).has_value());
+    world.settle();
+    for (int second = 0; second < 600; ++second) {
+        world.run_for(1s);
+        if (world.object(kube::types::kConfigMaps, "ring-config")) {
+            ++read;
+            ASSERT_TRUE(
+                world.wait(world.client.remove(kube::types::kConfigMaps, "default", "ring-config"))
+                    .has_value());
+        }
+        // Never in a pause, as then no object tells how many went.
+        if (GetParam().restarts_operators && world.object(kube::types::kConfigMaps, "ring-config"))
+            world.restart_operator();
+    }
+    EXPECT_GE(made, 6);
+    EXPECT_LE(made, 7);
+    EXPECT_LE(made - read, 1);
+    EXPECT_THAT(world.events("ring"),
+                ::testing::Contains(::testing::HasSubstr(
+                    "DeletedAgain: ConfigMap ring-config was deleted soon after it was made, for "
+                    "the 3. time in a row: it is made again after a pause of 20 s")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PauseOfAnOwnedObject,
+                         ::testing::Values(OwnedRow{"OfARunningJob", false, false},
+                                           OwnedRow{"AcrossOperators", true, false},
+                                           OwnedRow{"OfASuspendedJob", false, true}),
+                         [](const auto& info) { return info.param.name; });
+
 void kill(World& world, const std::string& pod) { world.set_phase(pod, "Failed", 137); }
 void fail(World& world, const std::string& pod) { world.set_phase(pod, "Failed", 1); }
 void evict(World& world, const std::string& pod) { world.set_phase(pod, "Failed"); }

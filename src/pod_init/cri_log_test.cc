@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/test_growth.h"
+
 namespace muster::pod_init {
 namespace {
 
@@ -35,6 +37,22 @@ TEST(CriEncoder, LongLinesAreCutAt16KiB) {
                 encoder.feed(LogStream::kStdout, std::string_view(text).substr(at, step), "t", out);
             EXPECT_EQ(out, expected) << "in steps of " << step;
         }
+    }
+}
+
+/// What a program writes, a few bytes at a time.
+TEST(CriEncoder, TakesAsLongAsItsInputIs) {
+    for (const char* piece : {"0123456789", "01234567\n", "\n\n\n"}) {
+        EXPECT_LE(growth_by_ten(20'000,
+                                [&](std::size_t size) {
+                                    CriEncoder encoder;
+                                    std::string out;
+                                    for (std::size_t i = 0; i < size; ++i)
+                                        encoder.feed(LogStream::kStdout, piece, "t", out);
+                                    ASSERT_FALSE(out.empty());
+                                }),
+                  kLinearGrowth)
+            << piece;
     }
 }
 

@@ -3,6 +3,7 @@
 #include "base/async/then_stop.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "base/time/time_limit.h"
 #include "net/accept_each.h"
 #include "rsh/internal/session.h"
@@ -57,7 +58,8 @@ Task<void> run_command(asio::any_io_executor executor, Clock& clock, ServerOptio
     Session session(executor, clock, options.mercy, std::move(greeted.frames),
                     std::move(greeted.protocol), *std::move(command));
     TaskGroup watch(executor);
-    watch.spawn("a server that stops", end_with_server(session, stopping, stops));
+    spawn_restarting(watch, clock, "a server that stops",
+                     [&] { return end_with_server(session, stopping, stops); });
     co_await then_stop(session.run(), watch);
 }
 

@@ -325,6 +325,21 @@ TEST_F(RshServer, AServerThatStopsEndsItsCommandsAndTellsTheirClients) {
     server_.reset();
 }
 
+TEST_F(RshServer, AServerThatStopsEndsItsCommandsAfterAFaultToo) {
+    std::optional<TaskFault> fault("a server that stops");
+    auto frames = open_stream();
+    begin_command(*frames, "echo runs; exec sleep 1000");
+    run_until([&] { return fault->hits() > 0; });
+    fault.reset();
+    bool stopped = false;
+    asio::co_spawn(context, server_->stop(), [&](std::exception_ptr) { stopped = true; });
+    const auto end = await(frames->read());
+    ASSERT_TRUE(end && *end);
+    frames.reset();
+    run_until([&] { return stopped; });
+    server_.reset();
+}
+
 TEST_F(RshServer, WhoLeavesTheGroupGoesOn) {
     // As a daemon of Open MPI does it. What it says comes by a pipe with a name.
     ASSERT_EQ(::mkfifo(path("said").c_str(), 0600), 0);

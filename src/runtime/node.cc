@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "kube/client/informer.h"
 #include "kube/objects/codec.h"
 #include "kube/transport/server_address.h"
@@ -137,7 +138,15 @@ struct Node::Impl {
         add_server_variables(options.environment, address);
     }
 
+    Task<std::optional<PodPtr>> read_large_pod(kube::ObjectPtr pod) {
+        co_return co_await options.side_thread->run(
+            "read a pod", [this, pod] { return project_pod(*pod, options.name); });
+    }
+
     void follow_objects() {
+        if (options.side_thread != nullptr)
+            pods.read_large_with(
+                [this](kube::ObjectPtr pod) { return read_large_pod(std::move(pod)); });
         pods.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
             pod_changed(before == nullptr ? nullptr : before->get(),
                         after == nullptr ? nullptr : *after);
@@ -188,6 +197,11 @@ struct Node::Impl {
         if (find_pod(namespace_, pod) == nullptr)
             return Error(Code::kNotFound, fmt::format("pods \"{}\" not found", pod));
         return Error(Code::kBadRequest, fmt::format("pod {} does not have a host assigned", pod));
+    }
+
+    /// What serves all pods begins again after a fault.
+    void keep(std::string name, std::function<Task<void>()> work) {
+        spawn_restarting(tasks, context.clock, std::move(name), std::move(work));
     }
 
     Task<void> end_orphaned_pods() {
@@ -258,16 +272,18 @@ Task<Result<void>> Node::start() {
     impl_->own_node.start(impl_->tasks);
     impl_->data_watch.start(impl_->tasks);
     if (!impl_->options.logs_dir.empty())
-        impl_->tasks.spawn("retained logs", impl_->prune_retained_logs());
+        impl_->keep("retained logs", [impl = impl_.get()] { return impl->prune_retained_logs(); });
     if (impl_->options.pods_outlive)
-        impl_->tasks.spawn("orphaned pods", impl_->end_orphaned_pods());
-    if (impl_->egress.egress) impl_->tasks.spawn("egress", watch_egress(*impl_->egress.egress));
+        impl_->keep("orphaned pods", [impl = impl_.get()] { return impl->end_orphaned_pods(); });
+    if (impl_->egress.egress)
+        impl_->keep("egress", [impl = impl_.get()] { return watch_egress(*impl->egress.egress); });
     CO_TRY_VOID(co_await register_node(impl_->client, impl_->options.name, impl_->capacity,
                                        impl_->context.clock.wall_now()));
     // If the node's pods outlive it, clients use the lease to see whether it is alive.
     if (impl_->options.pods_outlive)
-        impl_->tasks.spawn(
-            "lease", keep_node_lease(impl_->client, impl_->context.clock, impl_->options.name));
+        impl_->keep("lease", [impl = impl_.get()] {
+            return keep_node_lease(impl->client, impl->context.clock, impl->options.name);
+        });
     co_return Result<void>();
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/side_thread.h"
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
@@ -82,6 +83,8 @@ struct NodeOptions {
     /// pods find it where Node::listen_for_pods() listens. Unset: pods know of no API, and have no
     /// tokens.
     std::optional<ServerAddress> server;
+    /// Where large pods are read; null: on the loop. Outlives the node.
+    SideThread* side_thread = nullptr;
 };
 
 /// The node of a single machine: takes pods that are bound to it (and binds those that wait for a

@@ -71,6 +71,82 @@ TEST_P(NodeFaultsTest, ADeletionThatFailsIsTriedAgain) {
     wait_for("gone", [](const kube::Pod* pod) { return pod == nullptr; });
 }
 
+TEST_P(NodeFaultsTest, WhatServesAllPodsBeginsAgain) {
+    options.pods_outlive = true;
+    options.logs_dir = dir / "logs";
+    const TaskFault logs("retained logs");
+    const TaskFault orphans("orphaned pods");
+    const TaskFault lease("lease");
+    start_node();
+    for (const TaskFault* fault : {&logs, &orphans, &lease}) {
+        run_until([&] { return fault->hits() > 0; });
+        const std::size_t before = fault->hits();
+        leap(1min);
+        run_until([&] { return fault->hits() > before; });
+    }
+}
+
+// Without a change of another pod.
+TEST_P(NodeFaultsTest, WhatFailsForAWaitingPodIsTriedAgain) {
+    start_node();
+    for (const std::string task : {"scheduler", "binding"}) {
+        {
+            const TaskFault fault(task);
+            create(pod_json(task, shell("true")));
+            run_until([&] { return fault.hits() > 0; });
+        }
+        leap(10s);
+        wait_phase(task, "Succeeded");
+    }
+    const json::value large{{"requests", {{"cpu", "1000"}}}};
+    {
+        const TaskFault fault("unschedulable");
+        create(pod_json("large", shell("true", {{"resources", large}})));
+        run_until([&] { return fault.hits() > 0; });
+    }
+    leap(10s);
+    wait_for("large", [](const kube::Pod* pod) {
+        return pod != nullptr && !pod->status.conditions.empty() &&
+               pod->status.conditions[0].reason == "Unschedulable";
+    });
+}
+
+TEST_P(NodeFaultsTest, ThatAPodWithoutANodeCouldNotBeRemovedIsTriedAgain) {
+    start_node();
+    const json::value large{{"requests", {{"cpu", "1000"}}}};
+    json::value pod = pod_json("large", shell("true", {{"resources", large}}));
+    pod.at("metadata").as_object()["finalizers"] = json::array{"example.com/kept"};
+    create(std::move(pod));
+    const TaskFault fault("removal");
+    remove("large");
+    run_until([&] { return fault.hits() > 0; });
+    leap(10s);
+    run_until([&] { return fault.hits() > 1; });
+}
+
+TEST_P(NodeFaultsTest, TheRestOfAPodThatCouldNotBeEndedIsEndedLater) {
+    start_node();
+    create(pod_json("gone", shell("sleep 1000")));
+    wait_phase("gone", "Running");
+    const TaskFault fault("end of a pod");
+    remove("gone", 0);
+    run_until([&] { return fault.hits() > 0; });
+    leap(10s);
+    run_until([&] { return fault.hits() > 1; });
+}
+
+TEST_P(NodeFaultsTest, NamesThatCouldNotBeWrittenAreWrittenLater) {
+    start_node();
+    const TaskFault fault("hosts files");
+    create(pod_json("first", shell("sleep 1000")));
+    wait_phase("first", "Running");
+    create(pod_json("second", shell("sleep 1000")));
+    run_until([&] { return fault.hits() > 0; });
+    const std::size_t before = fault.hits();
+    leap(10s);
+    run_until([&] { return fault.hits() > before; });
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, NodeFaultsTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          mode_name);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -107,6 +109,32 @@ TEST_P(NodeIsolationTest, AKillForMemoryIsToldWhileTheContainerRuns) {
     ASSERT_TRUE(ended);
     EXPECT_EQ(end_of(*ended).reason,
               end_of(*ended).exit_code.value_or(0) == 0 ? "Completed" : "OOMKilled");
+}
+
+TEST_P(NodeIsolationTest, AKillByTheLimitOfAGroupAboveIsToldToo) {
+    start_node();
+    if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
+    create(pod_json("free", shell("grep -m 1 -E ':memory:|^0::' /proc/self/cgroup >group\n"
+                                  "echo up\n"
+                                  "until test -e hog; do sleep 0.01; done\n"
+                                  "python3 -c 'b = bytearray(256 << 20)'\n"
+                                  "until test -e go; do sleep 0.01; done")));
+    wait_for_output("free", "up\n");
+    std::string line;
+    std::getline(std::ifstream(dir / "work/group"), line);
+    const bool v1 = !line.starts_with("0::");
+    const std::filesystem::path of_pod =
+        std::filesystem::path((v1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") +
+                              line.substr(line.rfind(':') + 1))
+            .parent_path();
+    for (const char* file : v1 ? std::array{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
+                               : std::array{"memory.max", "memory.swap.max"})
+        std::ofstream(of_pod / file) << (64 << 20);
+    std::ofstream(dir / "work/hog").close();
+    EXPECT_EQ(event_of("free", "OOMKilling"),
+              "spec.containers{main}: The kernel killed processes of container main, which was out "
+              "of memory");
+    std::ofstream(dir / "work/go").close();
 }
 
 TEST_P(NodeIsolationTest, AForkBombEndsWithItsContainerAndTheMachineGoesOn) {

@@ -97,6 +97,14 @@ TEST_P(NodeLifecycleTest, TheDeadlineOfAPodEndsItForGood) {
     EXPECT_EQ(main_status(pod).restart_count, 0);
 }
 
+TEST_P(NodeLifecycleTest, TheDeadlineOfAPodPassesWhileTheMachineIsSuspended) {
+    start_node();
+    create(pod_json("late", shell("echo up; exec sleep 1000"), {{"activeDeadlineSeconds", 3600}}));
+    wait_for_output("late", "up\n");
+    node_clock.suspend(1h);
+    EXPECT_EQ(wait_phase("late", "Failed").status.reason, "DeadlineExceeded");
+}
+
 TEST_P(NodeLifecycleTest, ATerminationMessageMayComeFromTheLog) {
     start_node();
     create(pod_json("logged", shell("echo out; echo err >&2; exit 1",

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/async/task_fault.h"
 #include "runtime/internal/node_fixture.h"
 
 namespace muster::runtime {
@@ -515,6 +516,20 @@ TEST_P(NamespacedNodeTest, MountedDataThatIsGoneStays) {
     EXPECT_THAT(events_of("p"),
                 Contains(AllOf(StartsWith("FailedMount"), HasSubstr("configmap \"d\" not found"),
                                HasSubstr("keep what they have"))));
+}
+
+TEST_P(NamespacedNodeTest, MountedDataThatCouldNotBeWrittenIsWrittenLater) {
+    start_with_maps("cd /muster-test; until grep -q now go/k; do sleep 0.01; done");
+    {
+        const TaskFault fault("mounted data");
+        ASSERT_TRUE(await(
+            client->update(kube::types::kConfigMaps, "default", "go", config_map("go", "now"))));
+        run_until([&] { return fault.hits() > 0; });
+    }
+    leap(1s);
+    wait_phase("p", "Succeeded");
+    EXPECT_THAT(events_of("p"),
+                Contains(AllOf(StartsWith("FailedMount"), HasSubstr("an internal error"))));
 }
 
 TEST_P(NamespacedNodeTest, MountedDataMayGoAlongWithItsPod) {

@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "store/internal/file/sqlite.h"
 #include "store/store_contract_test.h"
@@ -114,6 +115,36 @@ TEST_F(SqliteStoreTest, AFileThatWasDeletedOrReplacedTakesNoWrites) {
         EXPECT_FALSE(update("a", "2"));
         close();
         std::filesystem::remove_all(folder_.folder());
+    }
+}
+
+TEST_F(SqliteStoreTest, AnExceptionOnAThreadOfTheWriterFailsTheWritesAndIsTold) {
+    options_.checkpoint_bytes = 4096;
+    for (const char* thread : {"store write", "store checkpoint"}) {
+        std::vector<std::string> logged;
+        log::set_sink([&](log::Level, std::string_view line) { logged.emplace_back(line); });
+        open();
+        ASSERT_TRUE(create("kept", "1"));
+        {
+            const TaskFault fault(thread);
+            // A checkpoint that fails is noticed with a later write.
+            Result<void> written;
+            for (int i = 0; i < 1000 && written; ++i)
+                if (auto made = create(std::to_string(i), "1"); !made) written = made.error();
+            ASSERT_FALSE(written) << thread;
+            EXPECT_THAT(written.error().message(), HasSubstr("the log has it under the id"));
+            EXPECT_THAT(store_->failure()->message(), HasSubstr(written.error().message()));
+            EXPECT_FALSE(update("kept", "2"));
+            close();
+        }
+        log::set_sink({});
+        ASSERT_FALSE(logged.empty());
+        EXPECT_THAT(logged[0], HasSubstr(fmt::format("where=\"{}\"", thread)));
+        open();
+        EXPECT_THAT(objects(), HasSubstr("kept=1@1")) << thread;
+        close();
+        std::filesystem::remove_all(folder_.folder());
+        std::filesystem::create_directories(folder_.folder());
     }
 }
 

@@ -63,10 +63,10 @@ class Daemon:
         return (self.state / "admin.token").read_text().strip()
 
     def ask(self, method, path, body=None, token=None, content_type="application/json"):
-        """The status and the answer."""
+        """The status and the answer. token: the admin's if None, none if it is empty."""
         request = urllib.request.Request(self.lock()["address"] + path, method=method,
                                          data=None if body is None else json.dumps(body, separators=(",", ":")).encode())
-        request.add_header("Authorization", "Bearer " + (token or self.admin()))
+        self.authorize(request, token)
         request.add_header("Content-Type", content_type)
         trusted = ssl.create_default_context(cafile=self.state / "ca.crt")
         try:
@@ -75,10 +75,14 @@ class Daemon:
         except urllib.error.HTTPError as refused:
             return refused.code, json.loads(refused.read())
 
-    def read(self, path, accept):
+    def authorize(self, request, token):
+        if token != "":
+            request.add_header("Authorization", "Bearer " + (self.admin() if token is None else token))
+
+    def read(self, path, accept, token=None):
         """The text of the answer, whatever its status."""
         request = urllib.request.Request(self.lock()["address"] + path)
-        request.add_header("Authorization", "Bearer " + self.admin())
+        self.authorize(request, token)
         request.add_header("Accept", accept)
         trusted = ssl.create_default_context(cafile=self.state / "ca.crt")
         try:
@@ -87,11 +91,14 @@ class Daemon:
         except urllib.error.HTTPError as refused:
             return refused.read().decode()
 
-    def create_all(self, path, bodies):
-        """Over one connection."""
+    def connection(self):
         address = urllib.parse.urlparse(self.lock()["address"])
         trusted = ssl.create_default_context(cafile=self.state / "ca.crt")
-        connection = http.client.HTTPSConnection(address.hostname, address.port, context=trusted, timeout=30)
+        return http.client.HTTPSConnection(address.hostname, address.port, context=trusted, timeout=60)
+
+    def create_all(self, path, bodies):
+        """Over one connection."""
+        connection = self.connection()
         fields = {"Authorization": "Bearer " + self.admin(), "Content-Type": "application/json"}
         for body in bodies:
             connection.request("POST", path, json.dumps(body), fields)

@@ -1,5 +1,6 @@
 """The front end of the API server: what clients without credentials can do to it and to clients that have some."""
 
+import collections
 import concurrent.futures
 import contextlib
 import http.client
@@ -168,7 +169,11 @@ def with_large_maps(up):
     for number in range(20):
         up.send("POST", MAPS, {"metadata": {"name": f"m{number}"}, "data": {"k": "x" * 900_000}})
     up.ask("GET", MAPS, up.admin())
-    # Only administrators are served whatever is in flight.
+    return viewer(up)
+
+
+def viewer(up):
+    """The token of an account that may read. Only administrators are served whatever is in memory."""
     token = account_of_nobody(up)
     up.send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
         "metadata": {"name": "viewer"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
@@ -292,6 +297,30 @@ def test_heads_of_strangers_have_a_bound(up):
         assert up.ask("GET", "/livez", "X-Short: " + "x" * 3_000)[0] == 200
         assert up.memory("VmHWM") - before < 80 * MIB, (up.memory("VmHWM") - before) // MIB
     assert up.serves()
+
+
+def test_large_heads_of_known_clients_have_a_bound(up):
+    raise_open_files(6_000)
+    up.start()
+    token = viewer(up)
+    before = up.memory()
+    watch = head("GET", MAPS + "?watch=1", f"Authorization: Bearer {token}", "X-Long: " + "x" * 60_000)
+
+    def begin():
+        connection = up.connect()
+        connection.sendall(watch)
+        return connection, int(connection.recv(12).split()[1])
+
+    with contextlib.ExitStack() as stack, concurrent.futures.ThreadPoolExecutor(16) as pool:
+        statuses = []
+        for done in [pool.submit(begin) for _ in range(2_500)]:
+            connection, status = done.result()
+            stack.enter_context(connection)
+            statuses.append(status)
+        assert set(statuses) == {200, 429} and statuses.count(200) > 1_000, collections.Counter(statuses)
+        assert up.memory("VmHWM") - before < 450 * MIB, (up.memory("VmHWM") - before) // MIB
+        assert up.ask("GET", MAPS, f"Authorization: Bearer {token}")[0] == 200, "what is small needs no room"
+        assert up.serves()
 
 
 def test_a_stranger_that_has_asked_is_not_waited_for(up):

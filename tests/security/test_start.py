@@ -68,6 +68,23 @@ def test_a_kubeconfig_that_cant_be_merged(tmp_path):
         lifeline.remove()
 
 
+@pytest.mark.parametrize("flags", [(), ("--merge-kubeconfig",)])
+def test_a_kubeconfig_that_cant_be_written_when_the_pods_were_taken_over(tmp_path, flags):
+    """Its place is seen to be a directory only after the whole cluster has started."""
+    daemon, lifeline, container = started_with_a_pod(tmp_path)
+    try:
+        kubeconfig = daemon.state / "kubeconfig"
+        kubeconfig.unlink()
+        kubeconfig.mkdir()
+        refused = daemon.up(*flags, check=False)
+        assert refused.returncode == 1 and str(kubeconfig) in refused.stderr, refused
+        kubeconfig.rmdir()
+        expect_untouched(daemon, lifeline, container)
+    finally:
+        daemon.down("--kill", check=False)
+        lifeline.remove()
+
+
 def test_a_port_that_is_taken(tmp_path):
     daemon, lifeline, container = started_with_a_pod(tmp_path)
     try:

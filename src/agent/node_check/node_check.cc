@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "base/time/time_limit.h"
 #include "net/accept_each.h"
 
@@ -37,12 +38,13 @@ NodeCheck::~NodeCheck() = default;
 
 void NodeCheck::serve(std::unique_ptr<net::Listener> listener) {
     listener_ = std::move(listener);
-    tasks_.spawn("accept probes", net::accept_each(*listener_, clock_, "probes of the node check",
-                                                   [this](std::unique_ptr<net::ByteStream> stream) {
-                                                       if (tasks_.size() > kMostAnswers) return;
-                                                       tasks_.spawn("answer a probe",
-                                                                    answer(std::move(stream)));
-                                                   }));
+    const auto take = [this](std::unique_ptr<net::ByteStream> stream) {
+        if (tasks_.size() > kMostAnswers) return;
+        tasks_.spawn("answer a probe", answer(std::move(stream)));
+    };
+    spawn_restarting(tasks_, clock_, "accept probes", [this, take] {
+        return net::accept_each(*listener_, clock_, "probes of the node check", take);
+    });
 }
 
 Task<void> NodeCheck::answer(std::unique_ptr<net::ByteStream> stream) {

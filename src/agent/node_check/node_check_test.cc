@@ -7,6 +7,7 @@
 
 #include "agent/node_check/compute_probe.h"
 #include "agent/node_check/link_probe.h"
+#include "base/async/task_fault.h"
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
@@ -169,6 +170,15 @@ TEST_F(NodeChecks, MeasureThemselvesAndTheirLink) {
     EXPECT_EQ(result.links[0].trouble, "");
     EXPECT_GT(result.links[0].bytes_out, 0);
     EXPECT_EQ(of_far->links.size(), 0u);
+}
+
+TEST_F(NodeChecks, ProbesAreAcceptedAgainAfterAFault) {
+    settle();
+    auto listening = std::make_unique<net::MemoryListener>(context.get_executor());
+    const TaskFault fault("accept probes");
+    near.serve(std::move(listening));
+    advance(1s);
+    EXPECT_EQ(fault.hits(), 2u);
 }
 
 TEST_F(NodeChecks, AProbeWaitsUntilItsPeerHasItsOrder) {

@@ -1,6 +1,9 @@
 #include "apiserver/authorization/escalation.h"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "apiserver/authentication/authentication.h"
 #include "apiserver/authorization/authorization.h"
@@ -14,14 +17,47 @@ namespace muster::apiserver {
 
 namespace {
 
+/// So many rules are compared at most, as it takes the loop's time. For more of them one needs the
+/// verb `escalate` or `bind`.
+constexpr std::size_t kMostGranted = 5000;
+constexpr std::size_t kMostHeld = 10'000;
+
+/// Which held rules may cover some of those that are granted: they have a resource in common, or
+/// are about paths.
+class Concerned {
+  public:
+    explicit Concerned(const PolicyRules& granted) {
+        for (const PolicyRule& rule : granted)
+            resources_.insert(rule.resources.begin(), rule.resources.end());
+    }
+
+    bool by(const json::object& held) const {
+        const json::array* resources = array_at(held, "resources");
+        if (resources == nullptr || array_at(held, "nonResourceURLs") != nullptr) return true;
+        return std::ranges::any_of(*resources, [&](const json::value& resource) {
+            const json::string* name = resource.if_string();
+            return name != nullptr && (name->starts_with('*') || resources_.contains(*name));
+        });
+    }
+
+  private:
+    std::unordered_set<std::string_view> resources_;
+};
+
 /// Nullopt if `author` holds all of the rules in the namespace; else what is missing, in words.
 std::optional<std::string> escalation(const WatchCache& cache, const User& author,
                                       std::string_view namespace_, const PolicyRules& rules) {
+    if (rules.size() > kMostGranted)
+        return fmt::format(
+            "user \"{}\" (groups={}) is attempting to grant {} rules; at most {} are compared with "
+            "those that they hold",
+            author.name, quoted_list(author.groups), rules.size(), kMostGranted);
     PolicyRules held;
+    const Concerned concerned(rules);
     const std::vector<std::string> errors =
         visit_granted_rules(cache, author, namespace_, [&](const Grant& grant) {
-            held.push_back(read_rule(grant.rule));
-            return true;
+            if (concerned.by(grant.rule)) held.push_back(read_rule(grant.rule));
+            return held.size() < kMostHeld;
         });
     const PolicyRules missing = compacted(missing_rules(held, rules));
     if (missing.empty()) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -17,7 +18,6 @@ namespace muster::apiserver {
 namespace {
 
 using Strings = std::vector<std::string>;
-using Texts = std::unordered_set<std::string_view>;
 
 /// Looks at a name, or of up to 64 rules at whether one covers a combination: some 20 ms for all.
 constexpr std::size_t kMostSteps = 1'000'000;
@@ -55,16 +55,31 @@ class RuleSet {
 /// For each of the entries of a rule the candidates that cover it.
 using Covers = std::vector<RuleSet>;
 
+/// Is looked up in a set if it is long.
+class Entries {
+  public:
+    explicit Entries(const Strings& all) : all_(all) {
+        if (all.size() > kFew) texts_.insert(all.begin(), all.end());
+    }
+    bool empty() const { return all_.empty(); }
+    bool contains(std::string_view one) const {
+        return all_.size() > kFew ? texts_.contains(one)
+                                  : std::ranges::find(all_, one) != all_.end();
+    }
+
+  private:
+    static constexpr std::size_t kFew = 8;
+
+    const Strings& all_;
+    std::unordered_set<std::string_view> texts_;
+};
+
 struct HeldRule {
     explicit HeldRule(const PolicyRule& of)
-        : rule(of),
-          verbs(of.verbs.begin(), of.verbs.end()),
-          groups(of.groups.begin(), of.groups.end()),
-          resources(of.resources.begin(), of.resources.end()),
-          names(of.names.begin(), of.names.end()) {}
+        : rule(of), verbs(of.verbs), groups(of.groups), resources(of.resources), names(of.names) {}
 
-    static bool has_or_all(const Texts& texts, std::string_view one) {
-        return texts.contains("*") || texts.contains(one);
+    static bool has_or_all(const Entries& entries, std::string_view one) {
+        return entries.contains("*") || entries.contains(one);
     }
     bool has_verb(std::string_view verb) const { return has_or_all(verbs, verb); }
     bool has_group(std::string_view group) const { return has_or_all(groups, group); }
@@ -77,21 +92,23 @@ struct HeldRule {
     bool has_name(std::string_view name) const { return names.empty() || names.contains(name); }
 
     const PolicyRule& rule;
-    Texts verbs;
-    Texts groups;
-    Texts resources;
-    Texts names;
+    Entries verbs;
+    Entries groups;
+    Entries resources;
+    Entries names;
 };
 
 class Comparison {
   public:
+    /// Refers to `held`.
     Comparison(const PolicyRules& held, std::size_t most)
-        : held_(held.begin(), held.end()), seen_(held.size(), 0), most_(most) {
-        for (std::size_t i = 0; i < held_.size(); ++i) {
-            for (const std::string& resource : held_[i].rule.resources)
+        : rules_(held), held_(held.size()), seen_(held.size(), 0), most_(most) {
+        by_resource_.reserve(rules_.size());
+        for (std::size_t i = 0; i < rules_.size(); ++i) {
+            for (const std::string& resource : rules_[i].resources)
                 by_resource_[resource].push_back(i);
-            if (!held_[i].rule.urls.empty() && held_[i].names.empty()) of_paths_.push_back(i);
-            paths_ += held_[i].rule.urls.size();
+            if (!rules_[i].urls.empty() && rules_[i].names.empty()) of_paths_.push_back(i);
+            paths_ += rules_[i].urls.size();
         }
     }
 
@@ -109,6 +126,11 @@ class Comparison {
         left_ -= steps;
         return true;
     }
+    /// Most of many rules are about other resources, and making their sets would take longest.
+    const HeldRule& held(std::size_t rule) {
+        if (held_[rule] == nullptr) held_[rule] = std::make_unique<const HeldRule>(rules_[rule]);
+        return *held_[rule];
+    }
     bool full() const { return missing_.size() >= most_; }
     void add_missing(PolicyRule rule) {
         if (!full()) missing_.push_back(std::move(rule));
@@ -118,7 +140,7 @@ class Comparison {
     std::optional<std::vector<std::size_t>> candidates(const Strings& resources) {
         std::vector<std::size_t> found;
         ++round_;
-        const auto take = [&](const std::string& key) {
+        const auto take = [&](std::string_view key) {
             const auto at = by_resource_.find(key);
             if (at == by_resource_.end()) return afford(1);
             if (!afford(at->second.size())) return false;
@@ -136,11 +158,11 @@ class Comparison {
     }
 
     template <class Has>
-    Covers covers(const Strings& entries, const std::vector<std::size_t>& rules, Has has) const {
+    Covers covers(const Strings& entries, const std::vector<std::size_t>& rules, Has has) {
         Covers made(entries.size(), RuleSet(rules.size()));
         for (std::size_t i = 0; i < entries.size(); ++i)
             for (std::size_t k = 0; k < rules.size(); ++k)
-                if (has(held_[rules[k]], entries[i])) made[i].add(k);
+                if (has(held(rules[k]), entries[i])) made[i].add(k);
         return made;
     }
     static RuleSet all_of(const Covers& entries, RuleSet so_far) {
@@ -168,7 +190,7 @@ class Comparison {
             // A rule for named objects never covers one for all.
             names.emplace_back(rules->size());
             for (std::size_t k = 0; k < rules->size(); ++k)
-                if (held_[(*rules)[k]].names.empty()) names.front().add(k);
+                if (rules_[(*rules)[k]].names.empty()) names.front().add(k);
         }
         RuleSet covering = all_of(names, all_of(verbs, every(rules->size())));
         covering = all_of(resources, all_of(groups, std::move(covering)));
@@ -201,8 +223,8 @@ class Comparison {
             !afford(product(wanted.verbs.size(), of_paths_.size())))
             return add_missing(whole);
         const Covers urls =
-            covers(wanted.urls, of_paths_, [](const HeldRule& held, const std::string& url) {
-                return std::ranges::any_of(held.rule.urls, [&](const std::string& granted) {
+            covers(wanted.urls, of_paths_, [](const HeldRule& rule, const std::string& url) {
+                return std::ranges::any_of(rule.rule.urls, [&](const std::string& granted) {
                     return url_covers(granted, url);
                 });
             });
@@ -219,8 +241,9 @@ class Comparison {
             }
     }
 
-    std::vector<HeldRule> held_;
-    std::unordered_map<std::string, std::vector<std::size_t>> by_resource_;
+    const PolicyRules& rules_;
+    std::vector<std::unique_ptr<const HeldRule>> held_;  ///< of rules_, once they are looked at
+    std::unordered_map<std::string_view, std::vector<std::size_t>> by_resource_;
     std::vector<std::size_t> of_paths_;
     std::size_t paths_ = 0;
     std::vector<std::size_t> seen_;

@@ -12,6 +12,8 @@ namespace {
 // Deeper than the structure of any kind; a parser that never recurses would allow more.
 constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kMaxDuplicates = 100;
+/// Of their paths together, each of which may be as long as the body.
+constexpr std::size_t kMaxDuplicateBytes = std::size_t{64} * 1024;
 
 using error_code = boost::system::error_code;
 
@@ -107,6 +109,7 @@ struct DuplicateHandler {
     std::vector<Level> levels;
     std::string key_begin;
     std::vector<std::string> found;
+    std::size_t found_bytes = 0;
 
     std::string path() const {
         std::string text;
@@ -151,8 +154,10 @@ struct DuplicateHandler {
         Level& level = levels.back();
         level.key = std::move(key_begin) + std::string(part);
         key_begin.clear();
-        if (!level.seen.insert(level.key).second && found.size() < kMaxDuplicates)
-            found.push_back(path());
+        if (level.seen.insert(level.key).second) return true;
+        if (found.size() >= kMaxDuplicates || found_bytes >= kMaxDuplicateBytes) return true;
+        found.push_back(path());
+        found_bytes += found.back().size();
         return true;
     }
     bool on_string_part(json::string_view, std::size_t, error_code&) { return true; }

@@ -24,7 +24,7 @@ using Admit =
 struct Requester {
     std::shared_ptr<const User> user = nullptr;  ///< null: this process, which may do everything
     Admit admit = nullptr;       ///< null: everything that the rules of the kind allow
-    std::size_t body_bytes = 0;  ///< how long the text of the body was; 0 if it never was one
+    std::size_t body_bytes = 0;  ///< about the length of the body's text
 };
 
 /// Options of create, update and patch.

@@ -1,6 +1,7 @@
 #include "base/async/side_thread.h"
 
 #include <boost/asio/thread_pool.hpp>
+#include <utility>
 
 namespace muster {
 
@@ -8,7 +9,7 @@ struct SideThread::Impl {
     asio::thread_pool thread{1};
 };
 
-SideThread::SideThread() = default;
+SideThread::SideThread(Watch watch) : watch_(std::move(watch)) {}
 
 SideThread::~SideThread() {
     if (impl_ != nullptr) impl_->thread.join();

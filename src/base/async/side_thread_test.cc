@@ -27,7 +27,7 @@ TEST(SideThread, ComputesOnAnotherThreadAndContinuesOnTheLoop) {
     ThreadId continued;
     const std::string answer =
         loop.await([](SideThread& side, ThreadId& there, ThreadId& here) -> Task<std::string> {
-            std::string made = co_await side.run([&there] {
+            std::string made = co_await side.run("test", [&there] {
                 there = std::this_thread::get_id();
                 return std::string("made");
             });
@@ -47,7 +47,7 @@ TEST(SideThread, LeavesTheLoopToOthersAndComputesInOrder) {
     TaskGroup tasks(loop.context.get_executor());
     const auto compute = [](SideThread& side, std::latch& latch, std::vector<int>& ended,
                             int number) -> Task<void> {
-        ended.push_back(co_await side.run([&latch, number] {
+        ended.push_back(co_await side.run("test", [&latch, number] {
             latch.wait();
             return number;
         }));
@@ -69,7 +69,7 @@ TEST(SideThread, EndsWhatACancelledCallerWaitsFor) {
     asio::cancellation_signal cancelled;
     int ended = 0;
     const auto compute = [](SideThread& side, std::latch& latch) -> Task<void> {
-        std::ignore = co_await side.run([&latch] {
+        std::ignore = co_await side.run("test", [&latch] {
             latch.wait();
             return true;
         });
@@ -85,14 +85,15 @@ TEST(SideThread, EndsWhatACancelledCallerWaitsFor) {
     loop.context.poll();
     second_released.count_down();
     while (ended < 2) loop.context.run_one();
-    EXPECT_EQ(loop.await(thread.run([] { return 3; })), 3);
+    EXPECT_EQ(loop.await(thread.run("test", [] { return 3; })), 3);
 }
 
 TEST(SideThread, PassesAnExceptionOn) {
     RealLoop loop;
     SideThread thread;
-    EXPECT_THROW(loop.await(thread.run([]() -> int { throw std::runtime_error("a fault"); })),
-                 std::runtime_error);
+    EXPECT_THROW(
+        loop.await(thread.run("test", []() -> int { throw std::runtime_error("a fault"); })),
+        std::runtime_error);
 }
 
 TEST(SideThread, IsUsedOnlyWhereItIsWorthIt) {
@@ -100,9 +101,9 @@ TEST(SideThread, IsUsedOnlyWhereItIsWorthIt) {
     SideThread thread;
     const auto here = [] { return std::this_thread::get_id(); };
     const ThreadId loops = std::this_thread::get_id();
-    EXPECT_EQ(loop.await(compute_beside(nullptr, 10 * kWorthSideThread, here)), loops);
-    EXPECT_EQ(loop.await(compute_beside(&thread, kWorthSideThread - 1, here)), loops);
-    EXPECT_NE(loop.await(compute_beside(&thread, kWorthSideThread, here)), loops);
+    EXPECT_EQ(loop.await(compute_beside(nullptr, "test", 10 * kWorthSideThread, here)), loops);
+    EXPECT_EQ(loop.await(compute_beside(&thread, "test", kWorthSideThread - 1, here)), loops);
+    EXPECT_NE(loop.await(compute_beside(&thread, "test", kWorthSideThread, here)), loops);
 }
 
 }  // namespace

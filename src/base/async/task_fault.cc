@@ -8,11 +8,11 @@
 namespace muster {
 
 namespace {
-thread_local TaskFault* g_fault = nullptr;
+std::atomic<TaskFault*> g_fault = nullptr;
 }  // namespace
 
 TaskFault::TaskFault(std::string task_name)
-    : name_(std::move(task_name)), previous_(std::exchange(g_fault, this)) {}
+    : name_(std::move(task_name)), previous_(g_fault.exchange(this)) {}
 
 TaskFault::~TaskFault() {
     CHECK(g_fault == this, "task faults are destroyed in reverse order");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -7,8 +8,8 @@
 namespace muster {
 
 /// While an object of this class exists, each task with this name throws instead of beginning: for
-/// tests of the consequences. Without one, it costs a task the load of a pointer. Thread: the loop
-/// of the tasks.
+/// tests of the consequences. So does a thread's work, by a name that it strikes. Without one, it
+/// costs a task the load of a pointer. Made and destroyed by one thread, while no other strikes.
 class TaskFault {
   public:
     explicit TaskFault(std::string task_name);
@@ -23,7 +24,7 @@ class TaskFault {
 
   private:
     std::string name_;
-    std::size_t hits_ = 0;
+    std::atomic<std::size_t> hits_ = 0;
     TaskFault* previous_;
 };
 

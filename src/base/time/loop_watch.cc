@@ -1,7 +1,5 @@
 #include "base/time/loop_watch.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <utility>
@@ -17,43 +15,48 @@ constexpr std::size_t kMostOfSubject = 200;
 
 thread_local LoopWatch* g_watch = nullptr;
 
-Duration computed_so_far() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+std::string milliseconds(Duration duration) {
+    return fmt::format("{:.1f}", std::chrono::duration<double, std::milli>(duration).count());
 }
 
 }  // namespace
 
-void LoopWatch::add(Duration turn, std::string_view work) {
-    longest_ = std::max(longest_, turn);
-    if (turn <= kLongest) return;
-    ++too_long_;
-    const bool outstanding = turn > longest_told_ + longest_told_ / 10;
-    if (outstanding || !told_at_ || clock_.now() - *told_at_ >= kTellInterval)
-        tell(turn, work);
-    else
-        ++untold_;
+ThreadTime LoopWatch::turn_of(const ThreadTime& before, Duration woke_at, const ThreadTime& end) {
+    return {end.passed - std::max(before.passed, woke_at), end.computed - before.computed};
 }
 
-void LoopWatch::tell(Duration turn, std::string_view work) {
-    using Milliseconds = std::chrono::duration<double, std::milli>;
-    log::warning("A handler held the event loop for too long",
-                 {{"ms", fmt::format("{:.1f}", Milliseconds(turn).count())},
-                  {"worked_for", work.empty() ? "unknown" : work},
-                  {"not_logged_before", std::exchange(untold_, 0)}});
-    told_at_ = clock_.now();
-    longest_told_ = std::max(longest_told_, turn);
+void LoopWatch::add(const ThreadTime& turn, std::string_view work) {
+    longest_.computed = std::max(longest_.computed, turn.computed);
+    longest_.passed = std::max(longest_.passed, turn.passed);
+    if (turn.passed > kLongest) ++passed_too_long_;
+    if (turn.computed > kLongest) ++computed_too_long_;
+    if (turn.computed <= kLongest && turn.passed <= kLongestPassed) return;
+    const Duration now = clock_.now().time_since_epoch();
+    if (turn.computed > kLongest) {
+        if (const auto left_out = logged_computed_.next(turn.computed, now))
+            tell("A handler held the event loop for too long", turn, work, *left_out);
+    } else if (const auto left_out = logged_passed_.next(turn.passed, now)) {
+        tell("A handler of the event loop waited, or others kept it from running", turn, work,
+             *left_out);
+    }
+}
+
+void LoopWatch::tell(std::string_view message, const ThreadTime& turn, std::string_view work,
+                     std::uint64_t left_out) {
+    log::warning(message, {{"ms", milliseconds(turn.computed)},
+                           {"passed_ms", milliseconds(turn.passed)},
+                           {"worked_for", work.empty() ? "unknown" : work},
+                           {"not_logged_before", left_out}});
 }
 
 void LoopWatch::run(asio::io_context& context) {
     LoopWatch* const before = std::exchange(g_watch, this);
-    turn_began_ = computed_so_far();
+    turn_began_ = thread_time();
     std::size_t ran = 1;
     while (ran > 0) {
         contained("a handler of the loop", [&] { ran = context.run_one(); });
-        const Duration end = computed_so_far();
-        add(end - turn_began_, work_);
+        const ThreadTime end = thread_time();
+        add(turn_of(turn_began_, loop_woke_at(), end), work_);
         work_.clear();
         turn_began_ = end;
     }
@@ -62,7 +65,7 @@ void LoopWatch::run(asio::io_context& context) {
 
 bool turn_is_long() {
     constexpr Duration kLong = std::chrono::milliseconds(5);
-    return g_watch != nullptr && computed_so_far() - g_watch->turn_began_ > kLong;
+    return g_watch != nullptr && (thread_time() - g_watch->turn_began_).computed > kLong;
 }
 
 void works_for(std::string_view action, std::string_view subject) {
@@ -73,5 +76,7 @@ void works_for(std::string_view action, std::string_view subject) {
     work += ' ';
     work += subject.substr(0, kMostOfSubject);
 }
+
+std::string current_work() { return g_watch == nullptr ? std::string() : g_watch->work_; }
 
 }  // namespace muster

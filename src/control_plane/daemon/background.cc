@@ -35,12 +35,14 @@ constexpr char kFailed = 'f';
         std::fflush(stdout);
         ::_exit(0);
     }
+    // Until it has ended, it holds what another try needs.
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (told.starts_with(kFailed)) {
         fmt::print(stderr, "{}", told.substr(1));
         ::_exit(1);
     }
-    int status = 0;
-    ::waitpid(child, &status, 0);
     fmt::print(stderr, "muster up: the background process ended before it was ready ({}); see {}\n",
                WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                                    : fmt::format("exit status {}", WEXITSTATUS(status)),

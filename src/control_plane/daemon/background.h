@@ -25,8 +25,8 @@ class Background {
 
     /// The parent prints `text` and exits with 0.
     void ready(const std::string& text);
-    /// The parent prints `text` on standard error and exits with 1. It also exits with 1 if the
-    /// child ends without a message.
+    /// When the child has ended, the parent prints `text` on standard error and exits with 1. It also
+    /// exits with 1 if the child ends without a message.
     void failed(const std::string& text);
 
   private:

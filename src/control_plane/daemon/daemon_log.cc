@@ -69,10 +69,20 @@ void DaemonLog::rotate() {
     if (renumber_files(path_, kKept)) std::ignore = put_in_place();
 }
 
+void DaemonLog::replace_lost_file() {
+    if (is_open_at(outputs_.back(), path_) || !put_in_place()) return;
+    write_all(outputs_.back(), with_time(log::Level::kWarning,
+                                         "this log was deleted or moved; here another one begins"));
+}
+
+std::string DaemonLog::with_time(log::Level level, std::string_view line) const {
+    return fmt::format("{} {} {}\n", format_rfc3339(time_(), 6), name_of(level), line);
+}
+
 void DaemonLog::write(log::Level level, std::string_view line) {
-    const std::string whole =
-        fmt::format("{} {} {}\n", format_rfc3339(time_(), 6), name_of(level), line);
+    const std::string whole = with_time(level, line);
     const std::lock_guard hold(mutex_);
+    replace_lost_file();
     // Programs that it started write there, too.
     struct stat info{};
     if (::fstat(outputs_.back(), &info) == 0 && info.st_size > 0 &&

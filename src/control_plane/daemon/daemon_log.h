@@ -17,7 +17,8 @@ namespace muster::control_plane {
 /// The log of a process in the background: its standard output and error, in a file that only its
 /// user may read (0600). When a line of Muster's own log would make the file too long, FILE becomes
 /// FILE.1, FILE.1 becomes FILE.2, and a new one begins. If that fails, lines are added to the file
-/// as it is, and the next line is another try.
+/// as it is, and the next line is another try. If someone has deleted or moved
+/// the file, another begins in its place, and says so.
 ///
 /// Any thread.
 class DaemonLog {
@@ -36,6 +37,8 @@ class DaemonLog {
 
   private:
     void rotate();
+    void replace_lost_file();
+    std::string with_time(log::Level level, std::string_view line) const;
     Result<void> put_in_place();
 
     const std::filesystem::path path_;

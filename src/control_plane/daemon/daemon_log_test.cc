@@ -71,6 +71,34 @@ TEST_F(DaemonLogTest, ItIsBoundedWhateverIsWritten) {
     EXPECT_THAT(text_of(file_), testing::EndsWith("mine\n"));
 }
 
+TEST_F(DaemonLogTest, AFileThatWasDeletedOrMovedIsMadeAgain) {
+    const std::function<void()> kCases[] = {
+        [&] { fs::remove(file_); },
+        [&] { fs::rename(file_, root_ / "rotated"); },
+        [&] {
+            fs::rename(file_, root_ / "rotated");
+            std::ofstream{file_};
+        },
+    };
+    DaemonLog log = make(1000);
+    ASSERT_TRUE(log.open());
+    for (const auto& lose_it : kCases) {
+        log.write(log::Level::kError, "before");
+        lose_it();
+        for (const char* line : {"first", "second"}) log.write(log::Level::kError, line);
+        EXPECT_THAT(text_of(file_), testing::MatchesRegex(".* warning this log was deleted or moved"
+                                                          ".*\n.* first\n.* second\n"));
+        ASSERT_EQ(::write(output_.get(), "mine\n", 5), 5);
+        EXPECT_THAT(text_of(file_), testing::EndsWith("mine\n"));
+    }
+    // Without its directory there is none; nothing else is wrong.
+    fs::remove_all(root_);
+    log.write(log::Level::kError, "lost");
+    fs::create_directories(root_);
+    log.write(log::Level::kError, "there again");
+    EXPECT_THAT(text_of(file_), testing::EndsWith("there again\n"));
+}
+
 TEST_F(DaemonLogTest, AFileThatAnEarlierDaemonLeftLongIsRotatedWithTheFirstLine) {
     std::ofstream(file_) << std::string(2000, 'x');
     DaemonLog log = make(1000);

@@ -81,10 +81,12 @@ Result<void> make_private_directory(const std::filesystem::path& path) {
     if (::mkdir(path.c_str(), 0700) == 0) return {};
     if (errno != EEXIST) return system_error("making the directory " + path.string(), errno);
     struct stat info{};
-    if (::stat(path.c_str(), &info) < 0)
+    // Through a link of another user what is written would land where that user wants it.
+    struct stat link{};
+    if (::lstat(path.c_str(), &link) < 0 || ::stat(path.c_str(), &info) < 0)
         return system_error("looking at the directory " + path.string(), errno);
     if (!S_ISDIR(info.st_mode)) return Error(Code::kInvalid, path.string() + " is not a directory");
-    if (info.st_uid != ::geteuid())
+    if (info.st_uid != ::geteuid() || (link.st_uid != ::geteuid() && link.st_uid != 0))
         return Error(Code::kForbidden,
                      fmt::format("{} belongs to another user, who could take over what runs from "
                                  "it; name another directory with --state, or run muster as "

@@ -88,6 +88,20 @@ TEST_F(StateHomeTest, ADirectoryThatOthersMayChangeIsRefused) {
     EXPECT_FALSE(StateHome::take(root_ / "file").has_value());
 }
 
+TEST_F(StateHomeTest, ALinkOfAnotherUserIsRefusedAndOneOfOursFollowed) {
+    const fs::path link = root_ / "link";
+    fs::create_directory(root_ / "real");
+    ASSERT_EQ(::chmod((root_ / "real").c_str(), 0700), 0);
+    fs::create_directory_symlink(root_ / "real", link);
+    EXPECT_TRUE(StateHome::take(link).has_value());
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+    ASSERT_EQ(::lchown(link.c_str(), 65534, 65534), 0);
+    const auto home = StateHome::take(link);
+    ASSERT_FALSE(home.has_value());
+    EXPECT_EQ(home.error().code(), Code::kForbidden);
+    EXPECT_THAT(home.error().message(), HasSubstr("belongs to another user"));
+}
+
 TEST_F(StateHomeTest, FilesAreReplacedAsAWholeAndPrivate) {
     auto home = StateHome::take(root_ / "home");
     ASSERT_TRUE(home.has_value());

@@ -3,7 +3,10 @@
 #include <boost/json/value.hpp>
 #include <deque>
 
+#include "base/async/cancellation.h"
 #include "base/log.h"
+#include "base/time/restarting_task.h"
+#include "base/unexpected.h"
 #include "base/utf8.h"
 #include "kube/internal/client/event_correlator.h"
 #include "kube/objects/api_status.h"
@@ -104,10 +107,8 @@ void EventRecorder::record(const ObjectReference& about, EventType type, std::st
     ++state.recorded;
     if (state.sending) return;
     state.sending = true;
-    state.tasks.spawn("event recorder", state.send_all(), [&state](const std::string&) {
-        state.sending = false;
-        state.written.notify_all();
-    });
+    spawn_restarting(state.tasks, state.clock, "event recorder",
+                     [&state] { return state.send_all(); });
 }
 
 Task<void> EventRecorder::flush() {
@@ -129,7 +130,12 @@ Task<void> EventRecorder::State::send_all() {
     while (!queue.empty()) {
         auto [occurrence, write] = std::move(queue.front());
         queue.pop_front();
-        co_await send(std::move(occurrence), std::move(write));
+        try {
+            co_await send(std::move(occurrence), std::move(write));
+        } catch (...) {
+            if (is_cancellation(std::current_exception())) throw;
+            report_unexpected("writing an event", std::current_exception());
+        }
         ++finished;
         written.notify_all();
     }

@@ -9,6 +9,7 @@
 #include <boost/json/parse.hpp>
 #include <set>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "base/test_loop.h"
 #include "kube/internal/client/event_correlator.h"
@@ -330,6 +331,22 @@ TEST_F(RecorderTest, ACreateWhoseAnswerWasLostIsNotWrittenTwice) {
     EXPECT_EQ(transport.requests()[0].body->at("metadata"),
               transport.requests()[1].body->at("metadata"));
     EXPECT_EQ(tasks.size(), 0u);
+}
+
+TEST_F(RecorderTest, AFaultLosesNoEventThatWaits) {
+    {
+        const TaskFault fault("event recorder");
+        record("one");
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+        EXPECT_TRUE(transport.requests().empty());
+    }
+    expect_create();
+    expect_create();
+    record("two");  // which begins no second sender
+    await(recorder.flush());
+    ASSERT_EQ(transport.requests().size(), 2u);
+    EXPECT_EQ(transport.requests()[0].body->at("message"), "one");
 }
 
 TEST_F(RecorderTest, TheNewestIsDroppedWhenTheQueueIsFull) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/side_thread.h"
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "kube/client/client.h"
 #include "kube/client/reflector.h"
 #include "kube/values/namespaced_name.h"
+#include "kube/values/text_size.h"
 
 namespace muster::kube {
 
@@ -37,6 +39,8 @@ class Informer {
     using Handler = std::function<void(const std::string& key, const T* before, const T* after)>;
     /// Called after each complete list (null), and after each list that failed.
     using ListHandler = std::function<void(const Error* error)>;
+    /// What `project` makes of an object, without holding the loop.
+    using ReadLarge = std::function<Task<std::optional<T>>(ObjectPtr object)>;
 
     /// `listed_fields` and `lists`: see Reflector. `project` drops the objects that match none of
     /// these fields.
@@ -48,7 +52,7 @@ class Informer {
                      {.begin_list = [this] { listed_.clear(); },
                       .listed =
                           [this](std::string key, ObjectPtr object) {
-                              if (std::optional<T> made = project_(*object))
+                              if (std::optional<T> made = take(object))
                                   listed_.emplace_back(std::move(key), *std::move(made));
                           },
                       .end_list =
@@ -58,13 +62,14 @@ class Informer {
                           },
                       .upsert =
                           [this](const std::string& key, ObjectPtr object) {
-                              std::optional<T> made = project_(*object);
+                              std::optional<T> made = take(object);
                               if (made)
                                   upsert(key, *std::move(made));
                               else
                                   erase(key);
                           },
                       .erase = [this](const std::string& key) { erase(key); },
+                      .read = [this](const ObjectPtr& object) { return read_ahead(object); },
                       .failed =
                           [this](const Error& error) {
                               if (list_handler_) list_handler_(&error);
@@ -74,6 +79,8 @@ class Informer {
     /// Handlers are set before start().
     void on_change(Handler handler) { handlers_.push_back(std::move(handler)); }
     void on_list(ListHandler handler) { list_handler_ = std::move(handler); }
+    /// For objects that are worth a SideThread, instead of `project`; set before start(), too.
+    void read_large_with(ReadLarge read) { read_large_ = std::move(read); }
     void start(TaskGroup& tasks) { reflector_.start(tasks); }
 
     bool has_synced() const { return reflector_.has_synced(); }
@@ -91,6 +98,17 @@ class Informer {
     const std::unordered_map<std::string, T>& items() const { return cache_; }
 
   private:
+    std::optional<Task<void>> read_ahead(const ObjectPtr& object) {
+        if (!read_large_ || text_size(*object, kWorthSideThread) < kWorthSideThread)
+            return std::nullopt;
+        return read_large(object);
+    }
+    Task<void> read_large(ObjectPtr object) { read_ = {object, co_await read_large_(object)}; }
+    std::optional<T> take(const ObjectPtr& object) {
+        if (read_.first != object) return project_(*object);
+        return std::exchange(read_, {}).second;
+    }
+
     /// A handler that throws does not keep the cache from following.
     void tell(const std::string& key, const T* before, const T* after) {
         for (auto& handler : handlers_)
@@ -124,6 +142,8 @@ class Informer {
     }
 
     Project project_;
+    ReadLarge read_large_;
+    std::pair<ObjectPtr, std::optional<T>> read_;  ///< the object that comes next, if it is large
     std::unordered_map<std::string, T> cache_;
     std::vector<std::pair<std::string, T>> listed_;  ///< of a list that is not complete yet
     std::vector<Handler> handlers_;

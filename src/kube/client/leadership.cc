@@ -5,6 +5,7 @@
 #include "base/async/first_of.h"
 #include "base/log.h"
 #include "base/time/bounded_seconds.h"
+#include "base/time/restarting_task.h"
 #include "base/time/time_limit.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
@@ -74,7 +75,8 @@ Leadership::Leadership(Client& client, Clock& clock, TaskGroup& tasks, Options o
 void Leadership::start() {
     running_ = true;
     tasks_.spawn_essential("election", run());
-    tasks_.spawn_essential("watch of the lease", follow());
+    // Without it, releases are noticed late: that is no reason to end the process.
+    spawn_restarting(tasks_, clock_, "watch of the lease", [this] { return follow(); });
 }
 
 Task<void> Leadership::won() {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "base/test_loop.h"
 #include "kube/client/leader_transport.h"
@@ -251,6 +252,37 @@ TEST_F(LeadershipTest, ResigningWithoutTheLeaseWritesNothing) {
     settle();
     EXPECT_TRUE(await(leadership.resign()));
     EXPECT_TRUE(transport.finished());
+}
+
+TEST_F(LeadershipTest, AFaultOfTheWatchIsNoEndOfTheElection) {
+    {
+        const TaskFault fault("watch of the lease");
+        expect_read(json_response(lease("other", 5, "1")));
+        leadership.start();
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    expect_list();
+    expect_watch();
+    advance(seconds(1));
+    EXPECT_EQ(leadership.holder(), "other");
+    ASSERT_NE(watch, nullptr);
+    expect_change(json_response(lease("me", 6, "3")));
+    watch->send(WatchEventType::kModified, lease("", 5, "2"));
+    settle();
+    EXPECT_TRUE(leadership.leads());
+}
+
+using LeadershipDeathTest = LeadershipTest;
+
+// Another process has to be able to take over, and the next one of this to be a candidate.
+TEST_F(LeadershipDeathTest, WithoutAnElectionTheProcessEndsAndSaysWhy) {
+    const auto elect = [&] {
+        const TaskFault fault("election");
+        leadership.start();
+        settle();
+    };
+    EXPECT_DEATH(elect(), "election.*a test's fault");
 }
 
 TEST_F(LeadershipTest, SaysOnceThatItMayNotWatch) {

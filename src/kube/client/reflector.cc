@@ -1,8 +1,10 @@
 #include "kube/client/reflector.h"
 
+#include "base/async/cancellation.h"
 #include "base/check.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/time/loop_watch.h"
 #include "base/unexpected.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
@@ -154,10 +156,12 @@ Task<Result<void>> Reflector::stream_list(std::string revision) {
         std::string key = key_of(*event->object);
         if (key.empty()) continue;
         std::erase(gone, key);
-        if (event->type == WatchEventType::kDeleted)
+        if (event->type == WatchEventType::kDeleted) {
             gone.push_back(std::move(key));
-        else
+        } else {
+            co_await read_ahead(event->object);
             contained(kSink, [&] { sink_.listed(std::move(key), std::move(event->object)); });
+        }
     }
     for (const std::string& key : gone) contained(kSink, [&] { sink_.erase(key); });
     begun_ = std::move(stream);
@@ -202,8 +206,9 @@ Task<Result<std::string>> Reflector::list_pages(ListOptions options) {
                                                  ": no metadata.resourceVersion to watch from");
         for (ObjectPtr& object : page.items) {
             std::string key = key_of(*object);
-            if (!key.empty())
-                contained(kSink, [&] { sink_.listed(std::move(key), std::move(object)); });
+            if (key.empty()) continue;
+            co_await read_ahead(object);
+            contained(kSink, [&] { sink_.listed(std::move(key), std::move(object)); });
         }
         if (page.continue_.empty()) co_return std::move(page.resource_version);
         options.continue_ = std::move(page.continue_);
@@ -275,10 +280,25 @@ Task<Result<void>> Reflector::follow(std::unique_ptr<WatchStream> stream) {
         Result<std::optional<WatchEvent>> event = co_await stream->next();
         if (!event) co_return std::move(event.error());
         if (!event->has_value()) co_return Result<void>();
-        Result<void> taken = take(**event);
+        works_for("following", type_.plural);
+        const WatchEvent& change = **event;
+        if (change.type == WatchEventType::kAdded || change.type == WatchEventType::kModified)
+            co_await read_ahead(change.object);
+        Result<void> taken = take(change);
         if (!taken) co_return taken;
         // As if a server that goes away, or a proxy that limits a connection's life, ended it.
         if (fault_point()) co_return Result<void>();
+    }
+}
+
+/// If that fails, the sink fails with the object itself.
+Task<void> Reflector::read_ahead(ObjectPtr object) {
+    if (!sink_.read || object == nullptr) co_return;
+    try {
+        if (auto reading = sink_.read(object)) co_await *std::move(reading);
+    } catch (...) {
+        if (is_cancellation(std::current_exception())) throw;
+        report_unexpected(kSink, std::current_exception());
     }
 }
 

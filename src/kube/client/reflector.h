@@ -47,6 +47,9 @@ class Reflector {
         std::function<void()> end_list;
         std::function<void(const std::string& key, ObjectPtr object)> upsert;
         std::function<void(const std::string& key)> erase;
+        /// Called before listed() and upsert() with their object: what the sink needs of it, if
+        /// that takes long. The next object waits meanwhile. May be empty.
+        std::function<std::optional<Task<void>>(const ObjectPtr& object)> read = {};
         /// A list failed, and is tried again later. May be empty.
         std::function<void(const Error& error)> failed = {};
     };
@@ -86,6 +89,7 @@ class Reflector {
     Task<Result<std::string>> list_pages(ListOptions options);
     Task<Next> watch();
     Task<Result<void>> follow(std::unique_ptr<WatchStream> stream);
+    Task<void> read_ahead(ObjectPtr object);
     Result<void> take(const WatchEvent& event);
     Task<void> back_off(const Error& error);
     void warn(std::string_view what, const Error& error);

@@ -473,6 +473,56 @@ TEST_F(ReflectorTest, AnInformerSeesEveryChangeWithBothStates) {
     stop();
 }
 
+TEST_F(ReflectorTest, LargeObjectsAreReadApartAndInTheirTurn) {
+    const auto large = [](std::string_view name, std::string_view revision) {
+        json::value made = pod(name, revision);
+        made.at("metadata").as_object()["annotations"] = {
+            {"large", std::string(kWorthSideThread, 'x')}};
+        return made;
+    };
+    const auto name_of = [](const json::value& object) {
+        return std::string(object.at("metadata").at("name").as_string());
+    };
+    ListOptions options;
+    options.namespace_ = "ns";
+    Informer<std::string> informer(
+        client, clock, rng, types::kPods, options,
+        [&](const json::value& object) { return std::optional("small " + name_of(object)); });
+    informer.read_large_with([&](ObjectPtr object) -> Task<std::optional<std::string>> {
+        return [](Clock& time, std::string name) -> Task<std::optional<std::string>> {
+            co_await time.sleep_for(1s);
+            if (name == "throws") throw std::runtime_error("a fault");
+            if (name == "dropped") co_return std::nullopt;
+            co_return "large " + name;
+        }(clock, name_of(*object));
+    });
+    std::vector<std::string> changes;
+    informer.on_change([&](const std::string&, const std::string*, const std::string* after) {
+        changes.push_back(after == nullptr ? "gone" : *after);
+    });
+    expect_list("", page("5", {pod("a", "3"), large("b", "4")}));
+    auto followed = expect_watch("5");
+    informer.start(tasks);
+    settle();
+    EXPECT_FALSE(informer.has_synced());
+    advance(1s);
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("small a", "large b"));
+    followed->send(WatchEventType::kModified, large("a", "6"));
+    followed->send(WatchEventType::kAdded, pod("c", "7"));
+    settle();
+    EXPECT_THAT(changes, IsEmpty()) << "c waits for its turn";
+    advance(1s);
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("large a", "small c"));
+    followed->send(WatchEventType::kAdded, large("throws", "8"));
+    followed->send(WatchEventType::kAdded, large("dropped", "9"));
+    followed->send(WatchEventType::kDeleted, large("a", "10"));
+    advance(2s);
+    EXPECT_THAT(std::exchange(changes, {}), ElementsAre("small throws", "gone"));
+    followed->send(WatchEventType::kAdded, large("d", "11"));
+    settle();
+    stop();
+}
+
 TEST_F(ReflectorTest, AnInformerTellsHowEachListWent) {
     ListOptions options;
     options.namespace_ = "ns";

@@ -10,6 +10,7 @@
 #include <boost/json/serialize.hpp>
 #include <csignal>
 
+#include "base/async/task_fault.h"
 #include "kube/internal/client_config/client_config_fixture.h"
 #include "kube/values/time.h"
 
@@ -173,6 +174,20 @@ TEST_F(Plugin, WithoutOneThatWorksNothingIsSentAfterTheEnd) {
     pass(10s);
     EXPECT_EQ(call(), "200");
     EXPECT_THAT(authorizations(), ElementsAre("Bearer xxx"));
+}
+
+TEST_F(Plugin, ARunThatThrowsIsAFailureLikeAnother) {
+    open();
+    pass(100s);
+    {
+        const TaskFault fault("exec plugin");
+        EXPECT_THAT(call(), HasSubstr("the log has it under the id"));
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    ends_in(1000s);
+    open_gate();
+    pass(10s);
+    EXPECT_EQ(call(), "200");
 }
 
 TEST_F(Plugin, A401IsOneRunAndOneRepeat) {

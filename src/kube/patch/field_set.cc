@@ -125,6 +125,25 @@ FieldSet merge_join(const FieldSet& a, const FieldSet& b, Combine combine) {
     return FieldSet::of(std::move(nodes));
 }
 
+/// The same where only the nodes of `a` can be in the result. One that is much smaller does not
+/// cost as much as `b`: an object may have many managers of few fields each.
+template <class Combine>
+FieldSet join_left(const FieldSet& a, const FieldSet& b, Combine combine) {
+    constexpr std::size_t kMuchSmaller = 16;
+    if (b.nodes().size() / kMuchSmaller < a.nodes().size()) {
+        return merge_join(a, b, [&](const auto* x, const auto* y, FieldSet::Node& out) {
+            if (x != nullptr) combine(*x, y, out);
+        });
+    }
+    std::vector<FieldSet::Node> nodes;
+    for (const FieldSet::Node& x : a.nodes()) {
+        FieldSet::Node node{x.element};
+        combine(x, b.find(x.element), node);
+        if (node.member || !node.below.empty()) nodes.push_back(std::move(node));
+    }
+    return FieldSet::of(std::move(nodes));
+}
+
 }  // namespace
 
 bool PathElement::identifies(const json::value& value) {
@@ -264,20 +283,34 @@ const FieldSet::Node* FieldSet::find(const PathElement& element) const {
     return it == nodes_.end() || it->element != element ? nullptr : &*it;
 }
 
-void FieldSet::collect(FieldPathElements& path, std::vector<FieldPathElements>& members) const {
+bool FieldSet::visit_below(FieldPathElements& path, const Visit& visit) const {
     for (const Node& node : nodes_) {
         path.push_back(node.element);
-        if (node.member) members.push_back(path);
-        node.below.collect(path, members);
+        const bool on = (!node.member || visit(path)) && node.below.visit_below(path, visit);
         path.pop_back();
+        if (!on) return false;
     }
+    return true;
+}
+
+void FieldSet::visit(const Visit& visit) const {
+    FieldPathElements path;
+    visit_below(path, visit);
 }
 
 std::vector<FieldPathElements> FieldSet::members() const {
     std::vector<FieldPathElements> found;
-    FieldPathElements path;
-    collect(path, found);
+    visit([&](const FieldPathElements& path) {
+        found.push_back(path);
+        return true;
+    });
     return found;
+}
+
+std::size_t FieldSet::count_members() const {
+    std::size_t count = 0;
+    for (const Node& node : nodes_) count += (node.member ? 1 : 0) + node.below.count_members();
+    return count;
 }
 
 void FieldSet::insert(const FieldPathElements& path) {
@@ -313,30 +346,41 @@ FieldSet union_of(const FieldSet& a, const FieldSet& b) {
     });
 }
 
+FieldSet union_of(std::vector<FieldSet> sets) {
+    // By halves: one after the other, the result would be copied for each.
+    while (sets.size() > 1) {
+        const std::size_t half = (sets.size() + 1) / 2;
+        for (std::size_t i = half; i < sets.size(); ++i)
+            sets[i - half] = union_of(sets[i - half], sets[i]);
+        sets.resize(half);
+    }
+    return sets.empty() ? FieldSet() : std::move(sets.front());
+}
+
 FieldSet intersection_of(const FieldSet& a, const FieldSet& b) {
     using Node = FieldSet::Node;
-    return merge_join(a, b, [](const Node* x, const Node* y, Node& out) {
-        if (x == nullptr || y == nullptr) return;
-        out.member = x->member && y->member;
-        out.below = intersection_of(x->below, y->below);
+    if (b.nodes().size() < a.nodes().size()) return intersection_of(b, a);
+    return join_left(a, b, [](const Node& x, const Node* y, Node& out) {
+        if (y == nullptr) return;
+        out.member = x.member && y->member;
+        out.below = intersection_of(x.below, y->below);
     });
 }
 
 FieldSet difference_of(const FieldSet& a, const FieldSet& b) {
     using Node = FieldSet::Node;
-    return merge_join(a, b, [](const Node* x, const Node* y, Node& out) {
-        if (x == nullptr) return;
-        out.member = x->member && (y == nullptr || !y->member);
-        out.below = y == nullptr ? x->below : difference_of(x->below, y->below);
+    return join_left(a, b, [](const Node& x, const Node* y, Node& out) {
+        out.member = x.member && (y == nullptr || !y->member);
+        out.below = y == nullptr ? x.below : difference_of(x.below, y->below);
     });
 }
 
 FieldSet without_subtrees(const FieldSet& a, const FieldSet& b) {
     using Node = FieldSet::Node;
-    return merge_join(a, b, [](const Node* x, const Node* y, Node& out) {
-        if (x == nullptr || (y != nullptr && y->member)) return;
-        out.member = x->member;
-        out.below = y == nullptr ? x->below : without_subtrees(x->below, y->below);
+    return join_left(a, b, [](const Node& x, const Node* y, Node& out) {
+        if (y != nullptr && y->member) return;
+        out.member = x.member;
+        out.below = y == nullptr ? x.below : without_subtrees(x.below, y->below);
     });
 }
 
@@ -349,11 +393,21 @@ bool includes(const FieldSet& whole, const FieldSet& part) {
 }
 
 bool intersects(const json::object& fields_v1, const FieldSet& set) {
-    return std::ranges::any_of(set.nodes(), [&](const FieldSet::Node& node) {
-        const json::value* value = fields_v1.if_contains(node.element.text());
-        const json::object* inner = value == nullptr ? nullptr : value->if_object();
+    const auto meet = [](const FieldSet::Node& node, const json::value& value) {
+        const json::object* inner = value.if_object();
         if (inner == nullptr) return false;
         return (node.member && is_member(*inner)) || intersects(*inner, node.below);
+    };
+    if (fields_v1.size() < set.nodes().size()) {
+        return std::ranges::any_of(fields_v1, [&](const json::key_value_pair& field) {
+            const Result<PathElement> element = PathElement::parse(field.key());
+            const FieldSet::Node* node = element ? set.find(*element) : nullptr;
+            return node != nullptr && meet(*node, field.value());
+        });
+    }
+    return std::ranges::any_of(set.nodes(), [&](const FieldSet::Node& node) {
+        const json::value* value = fields_v1.if_contains(node.element.text());
+        return value != nullptr && meet(node, *value);
     });
 }
 

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +82,11 @@ class FieldSet {
     const Node* find(const PathElement& element) const;
     /// Every member, in order.
     std::vector<FieldPathElements> members() const;
+    /// Shows the members in order, until one is answered with false. Paths may be long: all of them
+    /// together take more than the set.
+    using Visit = std::function<bool(const FieldPathElements&)>;
+    void visit(const Visit& visit) const;
+    std::size_t count_members() const;
 
     void insert(const FieldPathElements& path);
     bool contains(const FieldPathElements& path) const;
@@ -90,7 +96,7 @@ class FieldSet {
     friend bool operator==(const FieldSet& a, const FieldSet& b);
 
   private:
-    void collect(FieldPathElements& path, std::vector<FieldPathElements>& members) const;
+    bool visit_below(FieldPathElements& path, const Visit& visit) const;
     void write_into(json::object& fields) const;
 
     /// Every node is a member or has members below it.
@@ -108,6 +114,8 @@ struct FieldSet::Node {
 inline bool FieldSet::empty() const { return nodes_.empty(); }
 
 FieldSet union_of(const FieldSet& a, const FieldSet& b);
+/// Of any number of sets; it may take their nodes.
+FieldSet union_of(std::vector<FieldSet> sets);
 FieldSet intersection_of(const FieldSet& a, const FieldSet& b);
 /// The members of `a` that `b` does not have.
 FieldSet difference_of(const FieldSet& a, const FieldSet& b);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json/object.hpp>
 #include <map>
 #include <tuple>
@@ -109,24 +110,35 @@ void cap_updaters(json::array& entries) {
     if (updaters <= kMaxUpdaters) return;
     sort_entries(entries);
     json::array kept(entries.storage());
-    std::map<std::string, std::size_t> buckets;  // the first of each version, by its place in kept
+    struct Bucket {
+        std::size_t place;           // of the first entry, in kept
+        std::vector<FieldSet> sets;  // of all, once there are several
+        std::string time;
+    };
+    std::map<std::string, Bucket> buckets;  // by version
     for (json::value& value : entries) {
         json::object& entry = value.get_object();
         if (updaters <= kMaxUpdaters || applies(entry)) {
             kept.push_back(std::move(value));
             continue;
         }
-        const auto [bucket, first] = buckets.emplace(string_at(entry, "apiVersion"), kept.size());
+        const auto [bucket, first] = buckets.emplace(
+            string_at(entry, "apiVersion"), Bucket{.place = kept.size(), .sets = {}, .time = {}});
         if (first) {
             kept.push_back(std::move(value));
             continue;
         }
-        json::object& into = kept[bucket->second].get_object();
-        const FieldSet both = union_of(set_of(into), set_of(entry));
-        const FieldOwner ancient{std::string(kAncient), bucket->first, "",
-                                 std::string(string_at(entry, "time"))};
-        into = make_entry(ancient, "Update", both.to_json(kept.storage()));
+        auto& [place, sets, time] = bucket->second;
+        if (sets.empty()) sets.push_back(set_of(kept[place].get_object()));
+        sets.push_back(set_of(entry));
+        time = string_at(entry, "time");
         --updaters;
+    }
+    for (auto& [version, bucket] : buckets) {
+        if (bucket.sets.empty()) continue;
+        const FieldOwner ancient{std::string(kAncient), version, "", bucket.time};
+        kept[bucket.place] =
+            make_entry(ancient, "Update", union_of(std::move(bucket.sets)).to_json(kept.storage()));
     }
     entries = std::move(kept);
 }
@@ -169,20 +181,27 @@ std::string describe_manager(const json::object& entry) {
 }
 
 Error conflict_error(const std::vector<Conflict>& conflicts) {
+    // Each path may be as long as an object.
+    constexpr std::size_t kMostShown = 500;
+    constexpr std::size_t kMostBytes = std::size_t{64} * 1024;
+    std::size_t count = 0;
     std::vector<Cause> causes;
     std::string list;
     for (const Conflict& conflict : conflicts) {
+        count += conflict.fields.count_members();
+        if (list.size() > kMostBytes || causes.size() >= kMostShown) continue;
         const std::string manager = describe_manager(*conflict.entry);
         list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", manager);
-        for (const FieldPathElements& path : conflict.fields.members()) {
+        conflict.fields.visit([&](const FieldPathElements& path) {
             causes.push_back({"FieldManagerConflict", "conflict with " + manager, describe(path)});
             list += "\n- " + causes.back().field;
-        }
+            return list.size() <= kMostBytes && causes.size() < kMostShown;
+        });
     }
+    if (count > causes.size()) list += fmt::format("\nand {} more", count - causes.size());
     const std::string message =
-        causes.size() == 1
-            ? fmt::format("1 conflict: {}: {}", causes.front().message, causes.front().field)
-            : fmt::format("{} conflicts: {}", causes.size(), list);
+        count == 1 ? fmt::format("1 conflict: {}: {}", causes.front().message, causes.front().field)
+                   : fmt::format("{} conflicts: {}", count, list);
     Error error(Code::kConflict, "Apply failed with " + message);
     error.with_causes(std::move(causes));
     return error;
@@ -215,16 +234,20 @@ bool resets_managed_fields(const json::array& entries) {
 Result<json::array> read_managed_fields(const json::array& sent, json::storage_ptr storage) {
     json::array entries(storage);
     entries.reserve(sent.size());
+    using Identity = std::array<std::string, 4>;
+    std::map<Identity, std::size_t> places;  // of the entry of each owner
     for (const json::value& value : sent) {
         TRY(json::object entry, read_entry(value, storage));
-        const FieldOwner who{std::string(string_at(entry, "manager")),
-                             std::string(string_at(entry, "apiVersion")),
-                             std::string(string_at(entry, "subresource")),
-                             {}};
-        if (json::object* twin = find_entry(entries, who, string_at(entry, "operation")))
-            *twin = std::move(entry);
-        else
+        // As is_of() compares them.
+        Identity identity{std::string(string_at(entry, "manager")),
+                          std::string(string_at(entry, "operation")),
+                          std::string(string_at(entry, "subresource")),
+                          std::string(applies(entry) ? "" : string_at(entry, "apiVersion"))};
+        const auto [twin, first] = places.emplace(std::move(identity), entries.size());
+        if (first)
             entries.push_back(std::move(entry));
+        else
+            entries[twin->second] = std::move(entry);
     }
     drop_empty(entries);
     sort_entries(entries);
@@ -282,10 +305,10 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
     json::object* mine = find_entry(entries, who, "Apply");
     const FieldSet last = mine == nullptr ? FieldSet() : set_of(*mine);
     if (!includes(set, last)) {
-        FieldSet owned = set;
+        std::vector<FieldSet> owned{set};
         for (const json::value& entry : entries)
-            if (&entry.get_object() != mine) owned = union_of(owned, set_of(entry.get_object()));
-        remove_given_up(schema, live, last, owned);
+            if (&entry.get_object() != mine) owned.push_back(set_of(entry.get_object()));
+        remove_given_up(schema, live, last, union_of(std::move(owned)));
         // A container that became empty is removed, even if it is applied as an empty one.
         merge_fields(schema, live, configuration);
     }

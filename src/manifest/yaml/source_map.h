@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ struct SourceNode {
     std::string written;  ///< of an unquoted scalar that is a number or true or false: its text
     bool list = false;
     std::vector<Child> children;
+    /// The children by their names, made by the first look-up among many.
+    mutable std::vector<std::uint32_t> by_name = {};
 };
 
 using SourcePtr = std::shared_ptr<const SourceNode>;

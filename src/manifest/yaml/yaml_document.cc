@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -324,6 +325,18 @@ std::string explain(const std::string& message, std::string_view line, const Bui
     return "not YAML: " + message;
 }
 
+/// Where "{{ }}" of a template stands in the way, what follows is no fault of its own.
+void name_template(YamlDocument& document, const LineIndex& lines) {
+    const auto found = std::ranges::find_if(document.problems, [&](const auto& problem) {
+        return lines.line(problem.place.line).find("{{") != std::string_view::npos;
+    });
+    if (found == document.problems.end()) return;
+    found->message =
+        "this is a template and not yet a manifest: fill in what stands in {{ }} first, for "
+        "example with helm template";
+    document.problems.erase(std::next(found), document.problems.end());
+}
+
 /// Whether the quoted scalar at `text` has its closing quote: the parser accepts the end of the
 /// text instead.
 bool quote_closes(std::string_view text) {
@@ -367,6 +380,7 @@ YamlDocument parse_yaml_document(std::string_view text, std::size_t offset,
             document.problems.push_back(
                 {lines.at(at), "the quote that opens here is never closed"});
     }
+    name_template(document, lines);
     return document;
 }
 

@@ -88,8 +88,13 @@ Place LineIndex::at(std::size_t offset) const {
 
 std::string_view LineIndex::line_at(std::size_t offset) const {
     offset = std::min(offset, text_.size());
-    auto line = std::ranges::upper_bound(starts_, offset) - starts_.begin();
-    std::string_view rest = text_.substr(starts_[static_cast<std::size_t>(line - 1)]);
+    const auto number = std::ranges::upper_bound(starts_, offset) - starts_.begin();
+    return line(static_cast<int>(number));
+}
+
+std::string_view LineIndex::line(int number) const {
+    if (number < 1 || static_cast<std::size_t>(number) > starts_.size()) return {};
+    const std::string_view rest = text_.substr(starts_[static_cast<std::size_t>(number - 1)]);
     return rest.substr(0, rest.find_first_of("\r\n"));
 }
 

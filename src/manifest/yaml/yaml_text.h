@@ -19,6 +19,8 @@ class LineIndex {
     Place at(std::size_t offset) const;
     /// The text of the line that holds `offset`, without its line break.
     std::string_view line_at(std::size_t offset) const;
+    /// The same by its number, from 1; empty if there is no such line.
+    std::string_view line(int number) const;
 
   private:
     std::size_t characters_before(std::size_t offset) const;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/time/restarting_task.h"
 #include "base/time/time_limit.h"
 #include "net/internal/http/client_connection.h"
 #include "net/tcp.h"
@@ -238,8 +239,7 @@ void HttpClient::State::keep(Connection connection) {
         oldest->close();
     }
     if (std::exchange(watches_those_left, true)) return;
-    timers.spawn("idle http connections", watch_those_left(),
-                 [this](const std::string&) { watches_those_left = false; });
+    spawn_restarting(timers, clock, "idle http connections", [this] { return watch_those_left(); });
 }
 
 Task<void> HttpClient::State::watch_those_left() {

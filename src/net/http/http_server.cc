@@ -5,6 +5,7 @@
 
 #include "base/async/task_group.h"
 #include "base/check.h"
+#include "base/time/restarting_task.h"
 #include "net/accept_each.h"
 #include "net/internal/http/http_connection.h"
 
@@ -25,6 +26,7 @@ void HttpExchange::know_client() { connection_.know_client(); }
 
 void HttpExchange::exempt_from_budget() { connection_.exempt_from_budget(); }
 
+bool HttpExchange::hold_request() { return connection_.hold_request(); }
 bool HttpExchange::hold_answer(std::size_t bytes) { return connection_.hold_answer(bytes); }
 
 bool HttpExchange::has_more_body() const { return connection_.has_more_body(); }
@@ -179,7 +181,8 @@ Task<void> HttpServer::stop() {
     for (const auto& listener : state_->listeners) listener->close();
     const auto open = state_->connections;
     for (const auto& connection : open) connection->stop();
-    state_->background.spawn("http patience", state_->lose_patience());
+    spawn_restarting(state_->background, state_->serving.clock, "http patience",
+                     [state = state_.get()] { return state->lose_patience(); });
     co_await state_->supervisors.join();
     co_await state_->background.stop();
     state_->listeners.clear();

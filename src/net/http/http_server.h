@@ -60,6 +60,9 @@ class HttpExchange {
     void know_client();
     /// This request is served even if the budget is exhausted.
     void exempt_from_budget();
+    /// Takes memory from the budget for the request, of which small ones need none. False: there is
+    /// none, and it should be refused.
+    bool hold_request();
     /// Takes memory from the budget for an answer, or a piece of one, of about this size, which is
     /// made next; each call replaces the one before. False: there is none, and the answer should be
     /// refused; never for a write, which has been carried out. Given back after the answer. An answer

@@ -31,6 +31,10 @@ class Shares : public ServerFixture {
         }
         exchange.know_client();
         if (request.headers.contains("X-Admin")) exchange.exempt_from_budget();
+        if (!exchange.hold_request()) {
+            exchange.respond(429, {}, "no room");
+            co_return;
+        }
         if (!co_await exchange.read_body()) co_return;
         ++served_;
         if (request.path() == "/made" && !exchange.hold_answer(300'000)) {
@@ -174,6 +178,81 @@ TEST_F(Shares, BodiesOfAllConnectionsHaveOneBudget) {
     // A single body may exceed the budget.
     send(*first, std::string(600'000, 'x'));
     EXPECT_THAT(await(read_until(*first, "1000000")), StartsWith("HTTP/1.1 200"));
+    EXPECT_EQ(budget->used(), 0u);
+}
+
+TEST_F(Shares, LargeHeadsOfKnownClientsAreCountedWhileTheyAreIncomplete) {
+    const auto budget = std::make_shared<ByteBudget>(128'000);
+    start_guarded({.budget = budget, .strangers = 100});
+    const std::string begun =
+        "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\nX: " + std::string(20'000, 'x');
+    const auto known = [&](std::string_view admin = "") {
+        auto stream = connect_and_send(
+            fmt::format("GET / HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\n{}\r\n", admin));
+        EXPECT_THAT(await(read_until(*stream, "\r\n\r\n0")), StartsWith("HTTP/1.1 200"));
+        return stream;
+    };
+    // Each has a buffer of 32 KiB: there is room for three.
+    std::vector<std::unique_ptr<ByteStream>> many;
+    for (int i = 0; i < 3; ++i) {
+        many.push_back(known());
+        send(*many.back(), begun);
+    }
+    settle();
+    EXPECT_GE(budget->used(), 60'000u);
+    EXPECT_LE(budget->used(), 128'000u);
+    auto refused = known();
+    send(*refused, begun);
+    const std::string answer = await(read_to_end(*refused));
+    EXPECT_EQ(status_line(answer), "HTTP/1.1 429 Too Many Requests");
+    EXPECT_THAT(answer, HasSubstr("Retry-After: 1\r\n"));
+    // Small requests need no room, and the next one of an administrator is probably theirs as well.
+    auto admin = known("X-Admin: yes\r\n");
+    send(*admin, begun + "\r\nX-Admin: yes\r\n\r\n");
+    EXPECT_EQ(first_line(*admin), "HTTP/1.1 200 OK\r\n");
+    for (const auto& stream : many) {
+        send(*stream, "\r\n\r\n");
+        EXPECT_EQ(first_line(*stream), "HTTP/1.1 200 OK\r\n");
+    }
+    EXPECT_EQ(budget->used(), 0u);
+}
+
+TEST_F(Shares, LargeHeadsAreCountedWhileTheirRequestsAreServed) {
+    const auto budget = std::make_shared<ByteBudget>(150'000);
+    start_guarded({.budget = budget, .strangers = 100});
+    const std::string waits = "GET /wait HTTP/1.1\r\nHost: h\r\nAuthorization: yes\r\n";
+    const std::string large = waits + "X: " + std::string(20'000, 'x') + "\r\n";
+    auto first = connect_and_send(large + "\r\n");
+    auto second = connect_and_send(large + "\r\n");
+    EXPECT_GE(budget->used(), 80'000u) << "the buffer and what was read from it";
+    auto refused = connect_and_send(large + "\r\n");
+    EXPECT_THAT(await(read_until(*refused, "no room")), StartsWith("HTTP/1.1 429"));
+    auto admin = connect_and_send(large + "X-Admin: yes\r\n\r\n");
+    auto small = connect_and_send(waits + "\r\n");
+    advance(11s);
+    for (const auto* served : {&first, &second, &admin, &small})
+        EXPECT_EQ(first_line(**served), "HTTP/1.1 200 OK\r\n");
+    EXPECT_EQ(budget->used(), 0u);
+}
+
+TEST_F(Shares, SmallBodiesAreCountedWhileTheyAreAwaited) {
+    const auto budget = std::make_shared<ByteBudget>(150'000);
+    start_guarded({.budget = budget, .strangers = 100});
+    const std::string fields = "Authorization: yes\r\n";
+    auto first = connect_and_send(post(fields, 60'000) + "x");
+    auto second = connect_and_send(post(fields, 60'000) + "x");
+    EXPECT_GE(budget->used(), 120'000u) << "they wait with large buffers";
+    auto refused = connect_and_send(post(fields, 60'000) + "x");
+    EXPECT_EQ(status_line(await(read_to_end(*refused))), "HTTP/1.1 429 Too Many Requests");
+    auto admin =
+        connect_and_send(post(fields + "X-Admin: yes\r\n", 60'000) + std::string(60'000, 'x'));
+    EXPECT_EQ(first_line(*admin), "HTTP/1.1 200 OK\r\n");
+    auto small = connect_and_send(post(fields, 3'000) + std::string(3'000, 'x'));
+    EXPECT_EQ(first_line(*small), "HTTP/1.1 200 OK\r\n") << "it came with its head";
+    second->close();
+    settle();
+    send(*first, std::string(59'999, 'x'));
+    EXPECT_THAT(await(read_until(*first, "60000")), StartsWith("HTTP/1.1 200"));
     EXPECT_EQ(budget->used(), 0u);
 }
 

@@ -1,6 +1,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "base/async/signal.h"
+#include "base/async/task_fault.h"
 #include "net/http/http_server_fixture.h"
 
 namespace muster::net {
@@ -230,6 +231,23 @@ TEST_F(Stream, StopEndsWhatWaitsAndStreamsAtOnce) {
         EXPECT_EQ(server_->connections(), 0u);
         server_.reset();
     }
+}
+
+TEST_F(Stream, StopWaitsForNoAnswerForEverAfterAFaultEither) {
+    start(with_body([this](HttpExchange& exchange) { return answer_late(exchange); }),
+          {.stop_time = 5s});
+    auto slow = connect();
+    send(*slow, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
+    settle();
+    bool stopped = false;
+    {
+        const TaskFault fault("http patience");
+        asio::co_spawn(context, server_->stop(), [&](std::exception_ptr) { stopped = true; });
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(9s);  // less than the answer takes
+    EXPECT_TRUE(stopped);
 }
 
 TEST_F(Stream, StopLetsAnswersBeFinishedForAWhile) {

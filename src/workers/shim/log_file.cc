@@ -18,9 +18,25 @@ void LogFile::open() {
     if (!open_now()) lose(0, errno);
 }
 
+namespace {
+
+/// The names are known in advance: where another user could make a link before us, it would lead
+/// what is written to a file of ours.
+int open_log(const char* path) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    const int fd = ::open(path, kFlags | O_NOFOLLOW, 0600);
+    if (fd >= 0 || errno != ELOOP) return fd;
+    struct stat link{};
+    if (::lstat(path, &link) == 0 && link.st_uid == ::geteuid()) return ::open(path, kFlags, 0600);
+    errno = EACCES;
+    return -1;
+}
+
+}  // namespace
+
 bool LogFile::open_now() {
     if (fd_ >= 0) return true;
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    fd_ = open_log(path_.c_str());
     if (fd_ < 0) return false;
     struct stat info{};
     size_ = ::fstat(fd_, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;

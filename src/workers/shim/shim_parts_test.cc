@@ -221,6 +221,20 @@ TEST_F(LogFileTest, AFullDiskIsCountedAndTold) {
     EXPECT_EQ(file.first_error(), ENOSPC);
 }
 
+TEST_F(LogFileTest, ALinkOfAnotherUserIsNotFollowed) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+    {
+        std::ofstream(path("mine")) << "mine\n";
+    }
+    fs::create_symlink(path("mine"), path("a.log"));
+    ASSERT_EQ(::lchown(path("a.log").c_str(), 65534, 65534), 0);
+    LogFile file(path("a.log"), 0, 1);
+    file.write("lost\n");
+    EXPECT_EQ(file.lost_bytes(), 5U);
+    EXPECT_EQ(file.first_error(), EACCES);
+    EXPECT_EQ(content("mine"), "mine\n");
+}
+
 TEST_F(LogFileTest, AMissingDirectoryIsALossUntilItIsThere) {
     LogFile file(path("late/a.log"), 0, 1);
     file.open();

@@ -12,6 +12,7 @@
 #include "base/async/first_of.h"
 #include "base/log.h"
 #include "base/text_files.h"
+#include "base/time/restarting_task.h"
 #include "process/program_file.h"
 #include "workers/worker/worker_set_state.h"
 
@@ -57,8 +58,8 @@ Spares::Spares(asio::any_io_executor executor, Clock& clock, Signal& changed, Sp
       changed_(changed),
       import_list_(executor, options_.imports),
       tasks_(executor) {
-    tasks_.spawn("keep spares", keep());
-    tasks_.spawn("see workers begin", see_begin());
+    spawn_restarting(tasks_, clock_, "keep spares", [this] { return keep(); });
+    spawn_restarting(tasks_, clock_, "see workers begin", [this] { return see_begin(); });
 }
 
 void Spares::want(std::vector<SpareRecipe> recipes) {
@@ -115,7 +116,9 @@ void Spares::forget(Spare* spare) {
     std::erase_if(leaving_, [&](const auto& one) { return one.get() == spare; });
 }
 
-void Spares::drop(Spare* spare) { tasks_.spawn("end a spare", end_one(spare)); }
+void Spares::drop(Spare* spare) {
+    spawn_restarting(tasks_, clock_, "end a spare", [this, spare] { return end_one(spare); });
+}
 
 void Spares::say(const std::string& why) {
     if (said_.insert(cause_of(why)).second) log::warning("workers start cold", {{"why", why}});
@@ -295,10 +298,13 @@ Result<std::string> Spares::import_list() const {
 
 void Spares::retire(std::unique_ptr<Spare> spare) {
     leaving_.push_back(std::move(spare));
-    tasks_.spawn("end a spare", end_one(leaving_.back().get()));
+    drop(leaving_.back().get());
 }
 
 Task<void> Spares::end_one(Spare* spare) {
+    // After a fault, another may have ended it meanwhile.
+    if (std::ranges::find(leaving_, spare, &std::unique_ptr<Spare>::get) == leaving_.end())
+        co_return;
     co_await spare->end();
     remove_files(*spare);
     forget(spare);

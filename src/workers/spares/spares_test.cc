@@ -3,6 +3,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "workers/local/local_workers_fixture.h"
 
@@ -228,6 +229,16 @@ TEST_F(SparesTest, ASpareThatDiesIsReplaced) {
     stop();
     start(1);
     EXPECT_EQ(said(1).at("warm"), true);
+}
+
+TEST_F(SparesTest, AFaultOfWhatKeepsThemIsNotTheirEnd) {
+    {
+        const TaskFault keeps("keep spares");
+        const TaskFault sees("see workers begin");
+        start(0);
+        EXPECT_TRUE(world.eventually([&] { return keeps.hits() > 0 && sees.hits() > 0; }, 60s));
+    }
+    wait_for_spares(1);
 }
 
 TEST_F(SparesTest, SparesThatDieAgainAndAgainAreNoMore) {

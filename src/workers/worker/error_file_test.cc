@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_growth.h"
 #include "workers/worker/memory_kills.h"
 #include "workers/worker/worker_set_state.h"
 
@@ -19,6 +20,35 @@ using ::testing::HasSubstr;
 constexpr WallTime at(std::int64_t milliseconds) {
     return WallTime{std::chrono::milliseconds(milliseconds)};
 }
+
+std::string long_message(std::size_t size) {
+    return R"({"message": {"message": ")" + std::string(size, 'x') + std::string(size, ' ') +
+           R"(", "extraInfo": {"py_callstack": ")" + std::string(size, 'y') + "\"}}}";
+}
+std::string wide_message(std::size_t size) {
+    return R"({"message": {"a":1)" +
+           repeated(size, [](std::size_t i) { return ",\"k" + std::to_string(i) + "\":[]"; }) +
+           "}}";
+}
+std::string cut_off(std::size_t size) { return R"({"message": ")" + std::string(size, '\\'); }
+
+class ErrorFileGrowth : public ::testing::TestWithParam<GrowthCase> {};
+
+TEST_P(ErrorFileGrowth, IsLinear) { EXPECT_LE(growth_of(GetParam()), kLinearGrowth); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Contents, ErrorFileGrowth,
+    ::testing::Values(
+        GrowthCase{"long_message", long_message,
+                   [](std::string_view content) { parse_error_file(content, std::nullopt); },
+                   50'000},
+        GrowthCase{"wide_message", wide_message,
+                   [](std::string_view content) { parse_error_file(content, std::nullopt); },
+                   2'000},
+        GrowthCase{"cut_off", cut_off,
+                   [](std::string_view content) { parse_error_file(content, std::nullopt); },
+                   50'000}),
+    ::testing::PrintToStringParamName());
 
 TEST(ErrorFile, IsReadInEveryFormAndState) {
     const struct {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "base/log.h"
 #include "base/parse_number.h"
+#include "base/rng.h"
 
 namespace muster::workers {
 
@@ -30,6 +32,16 @@ Result<void> make_directories(const fs::path& path) {
     return {};
 }
 
+void warn_of_owner(const fs::path& directory) {
+    struct stat info{};
+    if (::stat(directory.c_str(), &info) < 0 || info.st_uid == ::geteuid() || info.st_uid == 0)
+        return;
+    log::warning(
+        "the log directory belongs to another user, who can read and replace what is written there "
+        "(--log-dir)",
+        {{"directory", directory.string()}, {"user", info.st_uid}});
+}
+
 }  // namespace
 
 std::string value_of(const launch::WorkerStart& worker, const std::string& variable,
@@ -48,17 +60,20 @@ Result<void> WorkerLogs::make_run_directory(const std::string& run_id) {
     if (fs::exists(base, error) && !fs::is_directory(base, error))
         return Error(Code::kInvalid, fmt::format("--log-dir {} is not a directory", base.string()));
     TRY_VOID(make_directories(base));
+    warn_of_owner(base);
     if (!run_level_ && plan_.directory()) {
         run_ = base;
         return {};
     }
-    std::string name = base / fmt::format("{}{}_XXXXXX", plan_.directory() ? "" : "muster_",
-                                          directory_name(run_id));
+    const std::string prefix =
+        base / fmt::format("{}{}_", plan_.directory() ? "" : "muster_", directory_name(run_id));
+    std::string name = prefix + "XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) {
         if (!is_full_disk(errno))
             return system_error(
                 fmt::format("making a log directory in {} (--log-dir)", base.string()), errno);
-        name = base / directory_name(run_id);
+        // Made when there is room, under a name that no other user can have taken before.
+        name = fmt::format("{}{:016x}", prefix, Rng::from_system().next());
     }
     run_ = name;
     log::info("log directory", {{"directory", run_.string()}});

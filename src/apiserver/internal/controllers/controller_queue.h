@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/time/clock.h"
 #include "base/time/loop_watch.h"
+#include "base/time/restarting_task.h"
 #include "base/unexpected.h"
 
 namespace muster::apiserver {
@@ -34,7 +35,7 @@ class ControllerQueue {
         if (!queued_.insert(key).second) return;
         queue_.push_back(std::move(key));
         if (std::exchange(running_, true)) return;
-        tasks_.spawn(name_, run(), [this](const std::string&) { running_ = false; });
+        spawn_restarting(tasks_, clock_, name_, [this] { return run(); });
     }
 
   private:

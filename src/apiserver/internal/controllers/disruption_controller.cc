@@ -3,6 +3,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "apiserver/objects/text_fields.h"
+#include "base/time/restarting_task.h"
 
 namespace muster::apiserver {
 
@@ -120,12 +121,9 @@ Task<StatusResult<void>> DisruptionController::reconcile(NamespacedName key) {
     }
     const auto covered = budgets_.find(key);
     if (again && covered != budgets_.end() && !std::exchange(covered->second.will_requeue, true)) {
-        state_.tasks.spawn("a disruption budget's evictions",
-                           requeue_at(key, *again + std::chrono::seconds(1)),
-                           [this, key](const std::string&) {
-                               const auto failed = budgets_.find(key);
-                               if (failed != budgets_.end()) failed->second.will_requeue = false;
-                           });
+        spawn_restarting(
+            state_.tasks, state_.clock, "a disruption budget's evictions",
+            [this, key, when = *again + std::chrono::seconds(1)] { return requeue_at(key, when); });
     }
     co_return StatusResult<void>();
 }

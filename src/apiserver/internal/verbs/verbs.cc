@@ -299,7 +299,7 @@ Task<StatusResult<Reply>> Verbs::scale(Target target, kube::Request request) {
         };
         CO_TRY(WriteOutcome outcome,
                co_await writer_.rewrite(def, target.namespace_, target.name, std::move(decide),
-                                        {.dry_run = query.dry_run}));
+                                        {.dry_run = query.dry_run, .pure = true}));
         object = std::move(outcome.object);
     }
     Reply reply;
@@ -316,7 +316,8 @@ Task<StatusResult<Reply>> Verbs::bind(Target target, kube::Request request) {
         return decide_binding(*def, current, *body, now);
     };
     CO_TRY_VOID(co_await writer_.rewrite(target.def, target.namespace_, target.name,
-                                         std::move(decide), {.dry_run = query.dry_run}));
+                                         std::move(decide),
+                                         {.dry_run = query.dry_run, .pure = true}));
     co_return created_status();
 }
 
@@ -329,7 +330,7 @@ Task<StatusResult<Reply>> Verbs::finalize(Target target, kube::Request request) 
     };
     CO_TRY(WriteOutcome outcome,
            co_await writer_.rewrite(target.def, target.namespace_, target.name, std::move(decide),
-                                    {.dry_run = query.dry_run}));
+                                    {.dry_run = query.dry_run, .pure = true}));
     co_return written(*target.def, std::move(outcome));
 }
 

@@ -218,7 +218,7 @@ Task<StatusResult<ServiceAddresses::Claim>> Writer::prepare(const Target& target
                                                             Ownership owner) {
     CO_TRY_VOID(stamp(target, decoded));
     co_await compute_beside(
-        state_.options.side_thread, query.requester.body_bytes,
+        state_.options.side_thread, "complete a new object", query.requester.body_bytes,
         [&target, &decoded, owner = std::move(owner), now = state_.clock.wall_now()] {
             complete_new(*target.def, decoded, owner, now);
             return true;
@@ -227,11 +227,12 @@ Task<StatusResult<ServiceAddresses::Claim>> Writer::prepare(const Target& target
     ServiceAddresses::Claim address = target.def->storage_key() == "services"
                                           ? state_.addresses.assign(object, decoded.field_errors)
                                           : ServiceAddresses::Claim();
-    CO_TRY_VOID(co_await give_account_to(target, object));
+    CO_TRY_VOID(co_await give_account_to(target, object, query.requester.body_bytes));
     co_return std::move(address);
 }
 
-Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& pod) {
+Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& pod,
+                                                 std::size_t bytes) {
     const ApiServerOptions& options = state_.options;
     if (target.def->storage_key() != "pods" || options.signing_key == nullptr ||
         options.root_ca_pem.empty())
@@ -256,14 +257,19 @@ Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& po
             target.type(), name_of(pod),
             fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
                         space, name, name));
-    give_account(pod, account->tree()->get_object(), random_suffix());
+    co_await compute_beside(state_.options.side_thread, "give a pod its account", bytes,
+                            [&pod, held = account->tree(), suffix = random_suffix()] {
+                                give_account(pod, held->get_object(), suffix);
+                                return true;
+                            });
     co_return StatusResult<void>();
 }
 
 Task<StatusResult<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr body,
                                                 WriteQuery query) {
     CO_TRY(DecodedObject decoded,
-           co_await compute_beside(state_.options.side_thread, query.requester.body_bytes,
+           co_await compute_beside(state_.options.side_thread, "decode a new object",
+                                   query.requester.body_bytes,
                                    [def = target.def, body, validation = query.field_validation] {
                                        return decode_object(*def, body, validation);
                                    }));
@@ -299,7 +305,8 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
         if (generated) meta["name"] = prefix + random_suffix();
         if (attempt == 1)
             CO_TRY_VOID(co_await compute_beside(
-                state_.options.side_thread, weight_of(*target.def, query.requester.body_bytes),
+                state_.options.side_thread, "check a new object",
+                weight_of(*target.def, query.requester.body_bytes),
                 [def = target.def, &decoded] { return check_new(*def, decoded); }));
         if (attempt == 1 && query.requester.admit)
             CO_TRY_VOID(query.requester.admit(nullptr, object));
@@ -350,10 +357,11 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
         const kube::ObjectPtr now = current.object->tree();
         const kube::ObjectPtr before = before_write(*def, now);
-        CO_TRY(NextState next, co_await compute_beside(
-                                   options.pure ? state_.options.side_thread : nullptr,
-                                   weight_of(*def, options.bytes + current.object->text().size()),
-                                   [&change, before] { return decided(change, *before); }));
+        CO_TRY(NextState next,
+               co_await compute_beside(
+                   options.pure ? state_.options.side_thread : nullptr, "decide a change",
+                   weight_of(*def, options.bytes + current.object->text().size()),
+                   [&change, before] { return decided(change, *before); }));
         CO_TRY_VOID(admit(options.requester, *before, next));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
@@ -395,7 +403,8 @@ Task<StatusResult<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr b
                                                 WriteQuery query) {
     const BodyPart part = target.subresource == "status" ? BodyPart::kStatus : BodyPart::kWhole;
     CO_TRY(DecodedObject decoded,
-           co_await compute_beside(state_.options.side_thread, query.requester.body_bytes,
+           co_await compute_beside(state_.options.side_thread, "decode an update",
+                                   query.requester.body_bytes,
                                    [def = target.def, body, validation = query.field_validation,
                                     part] { return decode_object(*def, body, validation, part); }));
     json::object& meta = ensure_object(decoded.object.object(), "metadata");
@@ -482,12 +491,12 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
                                        updating(target, query));
             if (!target.subresource.empty()) co_return outcome;
         } else {
-            CO_TRY(DecodedObject made, co_await compute_beside(state_.options.side_thread,
-                                                               query.requester.body_bytes, [&] {
-                                                                   return new_from_configuration(
-                                                                       target, *configuration,
-                                                                       owner.manager, query);
-                                                               }));
+            CO_TRY(DecodedObject made,
+                   co_await compute_beside(state_.options.side_thread, "decode an applied object",
+                                           query.requester.body_bytes, [&] {
+                                               return new_from_configuration(target, *configuration,
+                                                                             owner.manager, query);
+                                           }));
             outcome = co_await insert(target, std::move(made), query, Ownership::Kind::kApplied);
             lost_race = Code::kAlreadyExists;
         }

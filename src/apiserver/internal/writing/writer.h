@@ -72,7 +72,7 @@ class Writer {
                                            WriteQuery query);
     /// Gives a new pod what comes from its service account; refuses it if there is none. Does
     /// nothing on a server whose accounts have no tokens.
-    Task<StatusResult<void>> give_account_to(Target target, json::object& pod);
+    Task<StatusResult<void>> give_account_to(Target target, json::object& pod, std::size_t bytes);
     /// Nullopt if there are no webhooks.
     std::optional<AdmissionSubject> subject_of(Operation operation, const Target& target,
                                                const WriteQuery& query) const;

@@ -65,7 +65,7 @@ Task<void> OpenApiDocuments::prepare(std::string path, SideThread* thread) {
         if (has_version_2()) co_return;
         const std::uint64_t generation = registry_.generation();
         Version2 made = co_await compute_beside(
-            thread, kWorthSideThread,
+            thread, "describe all versions (OpenAPI v2)", kWorthSideThread,
             [served = registry_.served()] { return make_version_2(served); });
         version_2_ = std::move(made);
         version_2_generation_ = generation;
@@ -76,7 +76,8 @@ Task<void> OpenApiDocuments::prepare(std::string path, SideThread* thread) {
     for (const auto& [api_version, defs] : served) {
         if (has(api_version, defs) || (!wanted.empty() && path_of(api_version) != wanted)) continue;
         auto document =
-            co_await compute_beside(thread, kWorthSideThread, [of = defs] { return made_of(of); });
+            co_await compute_beside(thread, "describe a version (OpenAPI v3)", kWorthSideThread,
+                                    [of = defs] { return made_of(of); });
         made_[api_version] = {defs, std::move(document)};
     }
 }

@@ -35,7 +35,7 @@ Task<void> PathEndpoints::respond_document(Incoming& incoming, Document document
         co_return;
     }
     std::string text = co_await compute_beside(
-        side_thread_, document.text->size(),
+        side_thread_, "write a document as YAML", document.text->size(),
         [write = incoming.yaml.write, value = document.value] { return write(value()); });
     incoming.works();
     headers.set("Content-Type", kYamlType);

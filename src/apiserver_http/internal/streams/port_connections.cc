@@ -25,6 +25,7 @@ struct PortConnections::Connection {
     std::deque<std::string> input;
     std::size_t waiting = 0;  // bytes in `input`
     bool input_ended = false;
+    std::string fault;  ///< of the task that carries the input
     bool dropped = false;
     bool over = false;
     Signal changed;
@@ -33,12 +34,8 @@ struct PortConnections::Connection {
 void PortConnections::open(std::uint32_t id, std::uint16_t port) {
     auto connection = std::make_shared<Connection>(tasks_.executor(), id, port);
     CHECK(connections_.emplace(id, connection).second, "a connection was opened twice");
-    tasks_.spawn("forwarded port", run(connection), [this, connection](const std::string&) {
-        connection->over = true;
-        if (connection->pod) connection->pod->close();
-        connection->changed.notify_all();
-        finished(connection->id);
-    });
+    tasks_.spawn("forwarded port", run(connection),
+                 [this, connection](const std::string& why) { failed(connection, why); });
 }
 
 Task<void> PortConnections::take(std::uint32_t id, std::string bytes) {
@@ -76,6 +73,20 @@ void PortConnections::finished(std::uint32_t id) {
     ended_.notify_all();
 }
 
+void PortConnections::failed(const ConnectionPtr& connection, const std::string& why) {
+    connection->over = true;
+    if (connection->pod) connection->pod->close();
+    connection->changed.notify_all();
+    if (connection->dropped) return finished(connection->id);
+    tasks_.spawn("end of a forwarded port", tell_end(connection, why),
+                 [this, id = connection->id](const std::string&) { finished(id); });
+}
+
+Task<void> PortConnections::tell_end(ConnectionPtr connection, std::string why) {
+    co_await client_.end(connection->id, std::move(why));
+    finished(connection->id);
+}
+
 Task<void> PortConnections::all_ended() {
     while (!connections_.empty()) co_await ended_.wait();
 }
@@ -85,7 +96,12 @@ Task<void> PortConnections::run(ConnectionPtr connection) {
     if (pod && !connection->dropped) {
         connection->pod = *std::move(pod);
         tasks_.spawn("input of a forwarded port", carry_input(connection),
-                     [this, id = connection->id](const std::string&) { drop(id); });
+                     [connection](const std::string& why) {
+                         connection->fault = why;
+                         connection->over = true;
+                         connection->pod->close();  // which ends the output
+                         connection->changed.notify_all();
+                     });
         co_return co_await carry_output(std::move(connection));
     }
     connection->over = true;
@@ -106,6 +122,7 @@ Task<void> PortConnections::carry_output(ConnectionPtr connection) {
         co_await client_.data(connection->id, std::string(buffer.data(), *size));
         if (connection->dropped) break;
     }
+    if (!connection->fault.empty()) problem = connection->fault;
     connection->over = true;
     connection->pod->close();
     connection->changed.notify_all();

@@ -58,6 +58,9 @@ class PortConnections {
     Task<void> carry_output(ConnectionPtr connection);
     static Task<void> carry_input(ConnectionPtr connection);
     void finished(std::uint32_t id);
+    /// After a fault of the task that carries it.
+    void failed(const ConnectionPtr& connection, const std::string& why);
+    Task<void> tell_end(ConnectionPtr connection, std::string why);
 
     TaskGroup& tasks_;
     Connect connect_;

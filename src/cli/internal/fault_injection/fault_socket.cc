@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/time/restarting_task.h"
 #include "net/accept_each.h"
 #include "net/tcp.h"
 
@@ -39,10 +40,12 @@ class FaultSocket::Held {
 
 Result<void> FaultSocket::open(const std::filesystem::path& directory) {
     TRY(listener_, net::listen_unix(tasks_.executor(), directory / kFaultSocket));
-    tasks_.spawn("faults", net::accept_each(*listener_, clock_, "connections of faults",
-                                            [this](std::unique_ptr<net::ByteStream> bytes) {
-                                                tasks_.spawn("a drill", serve(std::move(bytes)));
-                                            }));
+    const auto take = [this](std::unique_ptr<net::ByteStream> bytes) {
+        tasks_.spawn("a drill", serve(std::move(bytes)));
+    };
+    spawn_restarting(tasks_, clock_, "faults", [this, take] {
+        return net::accept_each(*listener_, clock_, "connections of faults", take);
+    });
     return {};
 }
 

@@ -1,6 +1,7 @@
 #include "cli/internal/fault_injection/line_stream.h"
 
 #include <array>
+#include <utility>
 
 namespace muster::cli {
 
@@ -14,11 +15,14 @@ constexpr std::size_t kLongest = std::size_t{16} << 20;
 Task<Result<std::optional<std::string>>> LineStream::read() {
     std::array<char, 4096> piece;
     for (;;) {
-        if (const std::size_t end = pending_.find('\n'); end != pending_.npos) {
-            std::string line = pending_.substr(0, end);
-            pending_.erase(0, end + 1);
+        const std::size_t end = pending_.find('\n', searched_);
+        if (end != pending_.npos) {
+            std::string line = pending_.substr(begin_, end - begin_);
+            begin_ = searched_ = end + 1;
             co_return std::optional(std::move(line));
         }
+        pending_.erase(0, std::exchange(begin_, 0));
+        searched_ = pending_.size();
         if (pending_.size() > kLongest) co_return Error(Code::kInvalid, "a line without an end");
         CO_TRY(const std::size_t size, co_await bytes_->read_some(asio::buffer(piece)));
         if (size == 0) co_return std::nullopt;

@@ -23,6 +23,8 @@ class LineStream {
   private:
     std::unique_ptr<net::ByteStream> bytes_;
     std::string pending_;
+    std::size_t begin_ = 0;     ///< of the next line
+    std::size_t searched_ = 0;  ///< up to here there is no end of a line
 };
 
 }  // namespace muster::cli

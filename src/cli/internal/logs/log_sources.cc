@@ -59,13 +59,14 @@ std::optional<std::string> why_not_started(const PodView& pod, const ContainerVi
     if (container.running || container.restarts > 0) return std::nullopt;
     if (!pod.scheduled && !pod.not_scheduled.empty()) return pod.not_scheduled;
     for (const ContainerView& other : pod.containers) {
-        if (!other.init) continue;
-        if (other.running && !other.sidecar)
-            return fmt::format("its init container {} runs", other.name);
+        // A sidecar that runs, whatever was before, holds up no one.
+        if (!other.init || (other.sidecar && other.running)) continue;
+        if (other.running) return fmt::format("its init container {} runs", other.name);
         const std::optional<TerminationView>& ended =
             other.terminated ? other.terminated : other.last_terminated;
         if (ended && ended->exit_code != 0)
-            return fmt::format("its init container {} {}", other.name, describe(*ended));
+            return fmt::format("its {} {} {}", other.sidecar ? "sidecar" : "init container",
+                               other.name, describe(*ended));
     }
     const std::string waits = join_reason(container.waiting_reason, container.waiting_message);
     return waits.empty() ? join_reason(pod.reason, pod.message) : waits;

@@ -108,6 +108,16 @@ TEST(LogSources, WhyNoneHasStarted) {
         {"exitCode":3}}}],"containerStatuses":[{"name":"c","state":{"waiting":
         {"reason":"PodInitializing"}}}]})"),
               "pod p has not started: its init container i exited with code 3");
+    constexpr std::string_view kBeside =
+        R"({"nodeName":"n","initContainers":[{"name":"s","restartPolicy":"Always"}]})";
+    EXPECT_EQ(why(kBeside, R"({"initContainerStatuses":[{"name":"s","restartCount":1,"state":
+        {"waiting":{"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"exitCode":3}}}],
+        "containerStatuses":[{"name":"c","state":{"waiting":{"reason":"PodInitializing"}}}]})"),
+              "pod p has not started: its sidecar s exited with code 3");
+    EXPECT_EQ(why(kBeside, R"({"initContainerStatuses":[{"name":"s","restartCount":1,"state":
+        {"running":{}},"lastState":{"terminated":{"exitCode":3}}}],"containerStatuses":
+        [{"name":"c","state":{"waiting":{"reason":"ContainerCreating"}}}]})"),
+              "pod p has not started: ContainerCreating");
     EXPECT_EQ(why(kBound, R"({"containerStatuses":[{"name":"c","state":{"terminated":
         {"exitCode":0}}}]})"),
               "")

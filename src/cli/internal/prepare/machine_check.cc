@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 
+#include "cli/internal/prepare/gang_check.h"
 #include "cli/internal/prepare/volume_check.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod.h"
 #include "kube/values/json_access.h"
 #include "kube/values/quantity.h"
+#include "manifest/fit.h"
 #include "manifest/pod_specs.h"
 #include "runtime/container_paths.h"
 #include "runtime/pod_refusals.h"
@@ -30,9 +33,6 @@ std::string parent_of(const std::string& path) {
     std::string parent = std::filesystem::path(path).parent_path().string();
     return parent.empty() ? "/" : parent;
 }
-
-/// These are compared in sum, by --fit.
-bool is_fitted(std::string_view resource) { return resource == "cpu" || resource == "memory"; }
 
 /// Programs whose first argument that is not an option is a file to run.
 bool takes_script(std::string_view program) {
@@ -63,6 +63,17 @@ std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
 }
 
 /// One container in its pod.
+/// Nothing if the machine does not know the resource.
+std::optional<kube::Quantity> offered(const control_plane::Machine& machine,
+                                      const std::string& name) {
+    const runtime::Devices devices = machine.devices();
+    if (const auto found = devices.find(name); found != devices.end())
+        return kube::Quantity::from_units(static_cast<std::int64_t>(found->second.size()));
+    const runtime::NativeResources others = machine.other_resources();
+    if (const auto found = others.find(name); found != others.end()) return found->second;
+    return std::nullopt;
+}
+
 class ContainerCheck {
   public:
     /// `made`: the container as the job's kind makes it; null for a pod of the user. It may have a
@@ -379,7 +390,7 @@ class ContainerCheck {
             const json::value* list = resources->get_object().if_contains(part);
             if (list == nullptr || !list->is_object()) continue;
             for (const auto& [name, amount] : list->get_object()) {
-                if (is_fitted(name) || !told.emplace(name).second) continue;
+                if (manifest::is_fitted(name) || !told.emplace(name).second) continue;
                 check_amount(
                     fmt::format("{}.resources.{}[{}]", ref_.path, part, std::string_view(name)),
                     name, amount);
@@ -387,19 +398,9 @@ class ContainerCheck {
         }
     }
 
-    /// Nothing if the machine does not know the resource.
-    std::optional<kube::Quantity> offered(const std::string& name) const {
-        const runtime::Devices devices = machine_.devices();
-        if (const auto found = devices.find(name); found != devices.end())
-            return kube::Quantity::from_units(static_cast<std::int64_t>(found->second.size()));
-        const runtime::NativeResources others = machine_.other_resources();
-        if (const auto found = others.find(name); found != others.end()) return found->second;
-        return std::nullopt;
-    }
-
     void check_amount(const std::string& field, const std::string& name,
                       const json::value& amount) {
-        const std::optional<kube::Quantity> have = offered(name);
+        const std::optional<kube::Quantity> have = offered(machine_, name);
         if (!have)
             return error(
                 field,
@@ -497,6 +498,9 @@ MachineProblems check_machine(std::vector<manifest::CheckedObject>& objects,
                 check_refusals(object.document, pod, *started, found.always);
         }
     }
+    std::ranges::move(
+        check_gangs(objects, [&](const std::string& name) { return offered(machine, name); }),
+        std::back_inserter(found.always));
     return found;
 }
 

@@ -19,6 +19,7 @@ struct ManifestOptions {
     manifest::Fit fit = manifest::Fit::kScale;
     bool strict = false;
     bool any_machine = false;      ///< validate --anywhere: this machine is not examined
+    bool only_checks = false;      ///< validate: nothing starts
     bool wait_for_others = false;  ///< for what nothing here makes
     bool cluster = false;          ///< jobs run where schedulers and autoscalers may handle them
 };

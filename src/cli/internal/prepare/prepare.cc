@@ -109,7 +109,8 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     }
     add(check_waits(prepared.objects,
                     {.node = options.any_machine ? std::string() : runtime::NodeOptions().name,
-                     .for_others = options.wait_for_others}));
+                     .for_others = options.wait_for_others,
+                     .only_checks = options.only_checks}));
     manifest::sort_problems(prepared.problems);
     manifest::sort_problems(prepared.problems_with_own_tmp);
     return prepared;

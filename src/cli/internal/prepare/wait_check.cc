@@ -72,9 +72,39 @@ class WaitCheck {
                 fmt::format("there is no node \"{}\", this machine is \"{}\": leave this out", node,
                             options_.node));
         check_scheduler(object, pod);
+        check_tokens(object, pod);
         for (const ObjectReference& reference : object_references(pod))
             if (auto missing = known_.missing(reference, object.namespace_))
                 add(object, reference.field, *std::move(missing));
+    }
+
+    void check_tokens(const manifest::CheckedObject& object, const manifest::PodSpecRef& pod) {
+        const json::array* volumes = kube::array_at(*pod.spec, "volumes");
+        for (std::size_t i = 0; volumes != nullptr && i < volumes->size(); ++i) {
+            const json::object* volume = (*volumes)[i].if_object();
+            const json::object* projected =
+                volume == nullptr ? nullptr : kube::object_at(*volume, "projected");
+            const json::array* sources =
+                projected == nullptr ? nullptr : kube::array_at(*projected, "sources");
+            for (std::size_t j = 0; sources != nullptr && j < sources->size(); ++j)
+                if (const json::object* source = (*sources)[j].if_object();
+                    source != nullptr && source->contains("serviceAccountToken"))
+                    no_token(object, fmt::format("{}.volumes[{}].projected.sources[{}]."
+                                                 "serviceAccountToken",
+                                                 pod.path, i, j));
+        }
+    }
+    void no_token(const manifest::CheckedObject& object, const std::string& field) {
+        const std::string why =
+            "service accounts have no tokens under 'muster run', as its pods reach no API";
+        const std::string advice =
+            "leave this out, or start the manifest with 'muster up' and "
+            "'kubectl apply'";
+        if (options_.only_checks)
+            problems_.push_back(object.document.problem(
+                manifest::Severity::kWarning, field, why + " and would wait forever: " + advice));
+        else
+            add(object, field, why + ": " + advice);
     }
 
     void check_scheduler(const manifest::CheckedObject& object, const manifest::PodSpecRef& pod) {

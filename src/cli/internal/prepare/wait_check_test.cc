@@ -61,6 +61,21 @@ TEST(WaitCheck, AGateAndAnotherNode) {
                 ElementsAre(HasSubstr("there is no node \"other\", this machine is \"here\"")));
 }
 
+TEST(WaitCheck, ATokenForAnApiThatPodsDoNotReach) {
+    const std::string pod =
+        job("volumes: [{name: a, emptyDir: {}}, {name: t, projected: {sources: [{downwardAPI: {}}, "
+            "{serviceAccountToken: {path: token}}]}}]");
+    const auto told = HasSubstr(
+        ".volumes[1].projected.sources[1].serviceAccountToken: service accounts have no "
+        "tokens under 'muster run'");
+    EXPECT_THAT(check(pod), ElementsAre(AllOf(told, HasSubstr("error"), HasSubstr("muster up"))));
+    EXPECT_THAT(check(pod, {.node = "here", .for_others = true}),
+                ElementsAre(AllOf(told, HasSubstr("warning"))));
+    EXPECT_THAT(check(pod, {.node = "here", .only_checks = true}),
+                ElementsAre(AllOf(told, HasSubstr("warning"))));
+    EXPECT_THAT(check(pod, {.node = ""}), IsEmpty());
+}
+
 TEST(WaitCheck, AnotherScheduler) {
     EXPECT_THAT(check(job("schedulerName: kai-scheduler")),
                 ElementsAre(AllOf(

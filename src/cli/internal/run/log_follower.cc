@@ -1,8 +1,11 @@
 #include "cli/internal/run/log_follower.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/error.h"
 #include "cli/internal/run/line_splitter.h"
@@ -20,6 +23,16 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
+
+constexpr int kWrites = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+constexpr mode_t kMode = 0666;  ///< less the umask, as of any file that a user names
+
+/// Its name is known in advance: what another user has made there, a link to a file of ours or a
+/// file to read the log in, is removed and never written to.
+int open_new(const std::string& path) {
+    if (::unlink(path.c_str()) < 0 && errno != ENOENT) return -1;
+    return ::open(path.c_str(), kWrites | O_EXCL, kMode);
+}
 
 /// How many instances of the container have started so far.
 int instances(const ContainerView& container) {
@@ -96,7 +109,8 @@ std::FILE* LogFollower::open_file(const Followed& followed) {
     const std::string path = directory_ + "/" + followed.file_name;
     // What an earlier run has left there is replaced; the instances of this one follow each other.
     const bool first = begun_.insert(followed.file_name).second;
-    std::FILE* file = std::fopen(path.c_str(), first ? "we" : "ae");
+    const int fd = first ? open_new(path) : ::open(path.c_str(), kWrites | O_APPEND, kMode);
+    std::FILE* file = fd < 0 ? nullptr : ::fdopen(fd, first ? "w" : "a");
     if (file == nullptr)
         problems_.push_back(system_error("keeping the log in " + path, errno).message());
     return file;

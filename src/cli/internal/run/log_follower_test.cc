@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/async/task_fault.h"
 #include "base/test_loop.h"
 #include "kube/transport/fake_transport.h"
 
@@ -90,6 +91,14 @@ TEST_F(LogFollowerTest, WhatCanNotBeHadIsToldOnce) {
     run_until([this] { return !logs.busy(); });
     EXPECT_TRUE(server.finished());
     EXPECT_EQ(shown(), "muster: the log of pod p can't be read: pod p has no host assigned\n");
+}
+
+TEST_F(LogFollowerTest, AFaultIsToldAndHoldsUpNothing) {
+    const TaskFault fault("log of p");
+    logs.observe(pod_with(0));
+    run_until([this] { return !logs.busy(); });
+    EXPECT_EQ(fault.hits(), 1u);
+    EXPECT_THAT(shown(), testing::HasSubstr("the log of pod p can't be read: an internal error"));
 }
 
 TEST_F(LogFollowerTest, ThePodThatIsGoneHasBeenToldAlready) {
@@ -207,6 +216,25 @@ TEST_F(LogFollowerTest, AFileHasTheInstancesOfOneRunAndNothingOfTheRunBefore) {
         EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "instance 0\ninstance 1\n")
             << "run " << runs;
     }
+    std::filesystem::remove_all(directory);
+}
+
+TEST_F(LogFollowerTest, AFileReplacesALinkAndDoesNotFollowIt) {
+    std::string directory = testing::TempDir() + "muster-logs-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+    const std::filesystem::path mine = directory + "/mine";
+    std::ofstream(mine) << "mine";
+    std::filesystem::create_symlink(mine, directory + "/ml_p.log");
+    LogFollower follower(client, clock, tasks, console, changed, directory);
+    const auto log = server.expect_text(kPath, kQuery);
+    log->send("logged\n");
+    log->end();
+    follower.observe(pod_with(0));
+    run_until([&] { return !follower.busy() && server.finished(); });
+    std::ifstream kept(mine);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "mine");
+    EXPECT_TRUE(
+        std::filesystem::is_regular_file(std::filesystem::symlink_status(directory + "/ml_p.log")));
     std::filesystem::remove_all(directory);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/time/restarting_task.h"
 #include "cli/internal/install/installation.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/document.h"
@@ -116,7 +117,7 @@ Task<int> RunSession::run() {
         unattended_at_ = clock_.now() + kUnattended;
         tasks_.spawn_essential("look for an operator", wake_at(*unattended_at_));
     }
-    if (console_.live()) tasks_.spawn("progress", tick());
+    if (console_.live()) spawn_restarting(tasks_, clock_, "progress", [this] { return tick(); });
     while (!all_ended() && stop_ == Stop::kNone) {
         co_await changed_.wait();
         check_time();

@@ -70,7 +70,7 @@ int validate(const ValidateOptions& options) {
 
 class ValidateVerb final : public VerbOf<ValidateOptions> {
   public:
-    ValidateVerb() : VerbOf("validate", kValidateHelp) {}
+    ValidateVerb() : VerbOf("validate", kValidateHelp) { options_.manifest.only_checks = true; }
 
     void declare(Flags& flags) override {
         manifest_.declare(flags, options_.manifest);

@@ -24,11 +24,18 @@ constexpr std::size_t kSmallBuffer = 4096;
 constexpr std::size_t kLargeBuffer = std::size_t{64} * 1024;
 /// A large body is sent in pieces, each of which must make progress within the write time.
 constexpr std::size_t kPiece = std::size_t{256} * 1024;
-/// What a stranger's request may take without being counted: a small buffer, and what is made of it.
+/// What a request may take without being counted: a small buffer, and what is made of it.
 constexpr std::size_t kSmallInput = 2 * kSmallBuffer;
 /// How much a client may still send after an answer that it did not wait for.
 constexpr std::size_t kDiscarded = std::size_t{16} * 1024 * 1024;
 constexpr Duration kDiscardTime = std::chrono::seconds(2);
+constexpr const char* kNoRoom = "too many requests are in memory; try again later";
+
+HttpHeaders headers_of_refusal(unsigned status) {
+    HttpHeaders headers{{"Content-Type", "text/plain"}};
+    if (status == 429) headers.add("Retry-After", "1");
+    return headers;
+}
 
 /// To assign an empty value would keep the memory.
 template <class Value>
@@ -207,7 +214,10 @@ Task<bool> HttpConnection::read_request() {
             head_time_runs_ = true;
             arm(serving_.limits.head_time);
         }
-        if (!co_await read_more()) co_return false;
+        if (!co_await read_more()) {
+            if (no_room_) co_await refuse(429, kNoRoom);
+            co_return false;
+        }
     }
     count_input();
     keep_alive_ = parser_.keep_alive();
@@ -236,10 +246,10 @@ Task<Result<void>> HttpConnection::read_body() {
         const auto used = parser_.put(received());
         if (!used) co_return refuse_body(used.error().status, used.error().reason);
         begin_ += *used;
-        if (!hold(0))
-            co_return refuse_body(429, "too many requests are in memory; try again later");
+        if (!hold(0)) co_return refuse_body(429, kNoRoom);
         if (parser_.done()) break;
         if (!co_await read_more()) {
+            if (no_room_) co_return refuse_body(429, kNoRoom);
             client_gone_ = true;
             co_return Error(Code::kUnavailable, "the client disconnected within a body");
         }
@@ -252,33 +262,24 @@ Task<Result<void>> HttpConnection::read_body() {
 Result<void> HttpConnection::refuse_body(unsigned status, const std::string& reason) {
     phase_ = Phase::kAnswering;
     disarm();
-    HttpHeaders headers{{"Content-Type", "text/plain"}};
-    if (status == 429) headers.add("Retry-After", "1");
-    respond(status, std::move(headers), reason + "\n", nullptr);
+    respond(status, headers_of_refusal(status), reason + "\n", nullptr);
     return Error(Code::kBadRequest, reason);
 }
 
-/// Takes the bytes of the request and the answer from the budget. The values that are made from a
-/// body are several times as large as its text and live as long.
-bool HttpConnection::hold(std::size_t answer_bytes) {
-    constexpr std::size_t kSizeOfValues = 4;
-    const std::size_t body = request_.body.size() > kLargeBuffer ? request_.body.size() : 0;
-    const std::size_t bytes = kSizeOfValues * body + answer_bytes;
-    if (exempt_) held_.set(bytes);
-    return exempt_ || held_.try_set(bytes);
+/// What the request takes with a read buffer of that size. The values that are made from a body are
+/// several times as large as its text and live as long.
+std::size_t HttpConnection::request_bytes(std::size_t buffer) const {
+    constexpr std::size_t kValuesOfBody = 3;
+    const std::size_t input = buffer + request_memory();
+    return input <= kSmallInput ? 0 : input + kValuesOfBody * request_.body.size();
 }
 
 /// The answer to a write is always sent: otherwise the client would repeat it.
 bool HttpConnection::hold_answer(std::size_t bytes) {
     if (hold(bytes)) return true;
     if (reads()) return false;
-    held_.set(bytes);
+    held_.set(request_bytes(buffer_.size()) + bytes);
     return true;
-}
-
-std::size_t HttpConnection::request_memory() const {
-    return request_.method.capacity() + request_.target.capacity() + request_.headers.memory() +
-           request_.body.capacity();
 }
 
 void HttpConnection::count_input() {
@@ -292,13 +293,13 @@ void HttpConnection::count_input() {
     large_ = all.insert(all.end(), this);
 }
 
-void HttpConnection::grow_buffer() {
+bool HttpConnection::grow_buffer() {
     if (begin_ == end_) begin_ = end_ = 0;
     const bool idle = end_ == 0 && phase_ == Phase::kHead;
     if (buffer_.empty() || (idle && buffer_.size() > kSmallBuffer)) {
         buffer_ = std::vector<char>(kSmallBuffer);
         count_input();
-        return;
+        return true;
     }
     if (begin_ > 0) {
         std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -308,9 +309,15 @@ void HttpConnection::grow_buffer() {
     // The parser uses up everything but an incomplete head and the line of a chunk, both of which
     // it limits.
     const bool large_input = phase_ == Phase::kBody && buffer_.size() < kLargeBuffer;
-    if (end_ < buffer_.size() && !large_input) return;
-    buffer_.resize(std::max(buffer_.size() * 2, large_input ? kLargeBuffer : 0));
+    const bool fits = end_ < buffer_.size() && !large_input;
+    const std::size_t size =
+        fits ? buffer_.size() : std::max(buffer_.size() * 2, large_input ? kLargeBuffer : 0);
+    // Before it waits with it. What strangers have is counted apart, below.
+    const bool room = stranger_ || take(request_bytes(size));
+    if (fits || !room) return room;
+    buffer_.resize(size);
     count_input();
+    return true;
 }
 
 Task<bool> HttpConnection::read_more() {
@@ -319,7 +326,8 @@ Task<bool> HttpConnection::read_more() {
         if (!received().empty()) co_return true;
     }
     if (input_ended_) co_return false;
-    grow_buffer();
+    no_room_ = !grow_buffer();
+    if (no_room_) co_return false;
     const auto size =
         co_await stream_->read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_));
     if (!size || *size == 0) {
@@ -362,6 +370,7 @@ Task<bool> HttpConnection::answer_request() {
     phase_ = Phase::kAnswering;
     disarm();
     answer_ = Answer::kNone;
+    exempt_ = false;
     HttpExchange exchange(*this);
     std::exception_ptr thrown;
     try {
@@ -399,7 +408,6 @@ Task<bool> HttpConnection::answer_request() {
 /// An idle connection keeps no memory of a large request.
 void HttpConnection::let_go() {
     held_.set(0);
-    exempt_ = false;
     if (request_memory() > kSmallBuffer) {
         free_memory(request_.method);
         free_memory(request_.target);
@@ -456,9 +464,8 @@ Task<Result<void>> HttpConnection::send(ConstBuffers bytes) {
 }
 
 Task<bool> HttpConnection::send_answer() {
-    if (body_.size() > kLargeBuffer && !hold_answer(body_.size()))
-        respond(429, {{"Content-Type", "text/plain"}, {"Retry-After", "1"}},
-                "too many requests are in memory; try again later\n", nullptr);
+    if (body_.size() > kSmallInput && !hold_answer(body_.size()))
+        respond(429, headers_of_refusal(429), std::string(kNoRoom) + "\n", nullptr);
     std::string_view body = shared_body_ ? std::string_view(*shared_body_) : body_;
     const bool bodiless = status_ < 200 || status_ == 204 || status_ == 304;
     if (bodiless) body = {};
@@ -490,7 +497,12 @@ Task<void> HttpConnection::refuse(unsigned status, std::string reason) {
                {{"peer", request_.peer_address}, {"status", status}, {"reason", reason}});
     phase_ = Phase::kLastWord;
     keep_alive_ = false;
-    respond(status, {{"Content-Type", "text/plain"}}, reason + "\n", nullptr);
+    if (!watching_) {  // what has come is not read any more, and others need the room
+        free_memory(buffer_);
+        begin_ = end_ = 0;
+        held_.set(request_bytes(0));
+    }
+    respond(status, headers_of_refusal(status), reason + "\n", nullptr);
     if (co_await send_answer()) co_await close_gently(true);
 }
 
@@ -531,7 +543,7 @@ Task<Result<void>> HttpConnection::begin(unsigned status, HttpHeaders headers) {
     status_ = status;
     phase_ = Phase::kStreaming;
     if (!watching_ && !input_ended_) {
-        grow_buffer();
+        std::ignore = grow_buffer();  // without room for more, a write notices the client's end
         watching_ = true;
         tasks_.spawn("watch for a client's end", watch_client(), [this](const std::string&) {
             watching_ = false;

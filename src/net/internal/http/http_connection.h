@@ -90,6 +90,7 @@ class HttpConnection {
     HttpRequest& request() { return request_; }
     void know_client();
     void exempt_from_budget() { exempt_ = true; }
+    bool hold_request() { return hold(0); }
     bool hold_answer(std::size_t bytes);
     bool has_more_body() const { return !parser_.done(); }
     Task<Result<void>> read_body();
@@ -118,8 +119,12 @@ class HttpConnection {
     /// Waits for more bytes after the present ones; false at the end or if the connection broke.
     Task<bool> read_more();
     Task<void> watch_client();
-    void grow_buffer();
-    std::size_t request_memory() const;
+    /// False if the budget has no room for more input of a known client.
+    bool grow_buffer();
+    std::size_t request_memory() const {
+        return request_.method.capacity() + request_.target.capacity() + request_.headers.memory() +
+               request_.body.capacity();
+    }
     /// Takes the part of a stranger in `input_of_strangers`; a large one of others makes room.
     void count_input();
     void become_idle();
@@ -127,7 +132,16 @@ class HttpConnection {
     Task<bool> check_expectation();
     /// Answers a request whose body is not read to its end; the connection ends after it.
     Result<void> refuse_body(unsigned status, const std::string& reason);
-    bool hold(std::size_t answer_bytes);
+    std::size_t request_bytes(std::size_t buffer) const;
+    bool take(std::size_t bytes) {
+        if (!exempt_) return held_.try_set(bytes);
+        held_.set(bytes);
+        return true;
+    }
+    /// Takes the bytes of the request and the answer from the budget.
+    bool hold(std::size_t answer_bytes) {
+        return take(request_bytes(buffer_.size()) + answer_bytes);
+    }
     bool reads() const { return request_.method == "GET" || head_only(); }
     void let_go();
 
@@ -173,7 +187,8 @@ class HttpConnection {
     ByteBudget::Share input_;  ///< this connection's part of what strangers have
     std::optional<std::list<HttpConnection*>::iterator> large_;  ///< its place in `large_strangers`
     bool makes_room_ = false;
-    bool exempt_ = false;
+    bool no_room_ = false;    // for more input; why read_more() ended
+    bool exempt_ = false;     // as the last request that was served, until the next one is
     ByteBudget::Share held_;  ///< this connection's part of the budget
 
     Answer answer_ = Answer::kNone;

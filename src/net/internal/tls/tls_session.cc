@@ -89,7 +89,11 @@ int TlsSession::bio_read(BIO* bio, char* into, int size) {
 int TlsSession::bio_write(BIO* bio, const char* from, int size) {
     auto& self = *static_cast<TlsSession*>(BIO_get_data(bio));
     BIO_clear_retry_flags(bio);
-    self.to_send_.append(from, static_cast<std::size_t>(size));
+    try {
+        self.to_send_.append(from, static_cast<std::size_t>(size));
+    } catch (const std::bad_alloc&) {
+        return -1;  // OpenSSL is C, and can't be thrown through
+    }
     return size;
 }
 

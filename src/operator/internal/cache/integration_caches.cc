@@ -74,8 +74,8 @@ void IntegrationCaches::watch(IntegrationType type) {
         [this](const std::string&, const OwnedObjectPtr* before, const OwnedObjectPtr* after) {
             // Schedulers and autoscalers record every step.
             if (before != nullptr && after != nullptr && **before == **after) return;
-            if (before != nullptr) handlers_.changed(**before);
-            if (after != nullptr) handlers_.changed(**after);
+            handlers_.changed(before == nullptr ? nullptr : *before,
+                              after == nullptr ? nullptr : *after);
         });
     cache.informer->on_list([this, type, &cache, &resource](const Error* error) {
         if (learn(cache, resource, error)) handlers_.known(type);

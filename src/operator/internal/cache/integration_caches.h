@@ -24,8 +24,7 @@ namespace muster::operators {
 class IntegrationCaches {
   public:
     struct Handlers {
-        /// Each change of an object, with the states before and after.
-        std::function<void(const OwnedObjectRecord&)> changed;
+        OwnedObjectChanged changed;
         /// More or less is known about objects of this type than before.
         std::function<void(IntegrationType)> known;
         std::function<void()> priorities_changed;

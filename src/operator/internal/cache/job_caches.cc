@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/async/side_thread.h"
 #include "base/log.h"
 #include "kube/values/json_access.h"
 
@@ -36,7 +37,9 @@ JobCaches::JobCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& ta
       handlers_(std::move(handlers)),
       specs_(kReadSpecs, kNewSpecs),
       owned_objects_(client, clock, rng, options_.kinds, options_.platform, options_.namespace_,
-                     [this](const OwnedObjectRecord& record) { owned_object_changed(record); }),
+                     [this](const OwnedObjectPtr& before, const OwnedObjectPtr& after) {
+                         owned_object_changed(before, after);
+                     }),
       integrations_(client, clock, rng, tasks, options_.namespace_, integration_handlers()),
       pods_(client, clock, rng, kube::types::kPods, dependent_list(), project_pod, {},
             options_.lists),
@@ -51,7 +54,8 @@ JobCaches::JobCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& ta
 }
 
 IntegrationCaches::Handlers JobCaches::integration_handlers() {
-    return {.changed = [this](const OwnedObjectRecord& record) { owned_object_changed(record); },
+    return {.changed = [this](const OwnedObjectPtr& before,
+                              const OwnedObjectPtr& after) { owned_object_changed(before, after); },
             .known =
                 [this](IntegrationType type) {
                     compare_again([type](const IntegrationNeeds& needs) {
@@ -97,6 +101,10 @@ void JobCaches::add_kind(const jobs::JobKind& kind, Clock& clock, Rng& rng) {
         std::vector<std::string>{}, options_.lists);
     added.informer->on_change([this](const std::string&, const JobPtr* before,
                                      const JobPtr* after) { job_changed(before, after); });
+    if (options_.side_thread != nullptr)
+        added.informer->read_large_with([this, &added](kube::ObjectPtr object) {
+            return read_large_job(added, std::move(object));
+        });
 }
 
 Task<void> JobCaches::start() {
@@ -113,10 +121,25 @@ Task<void> JobCaches::start() {
 
 // --- events of the watches
 
-JobPtr JobCaches::read_job(const Kind& kind, const json::value& object) {
+JobPtr JobCaches::known_job(const Kind& kind, const json::value& object) const {
     const JobPtr* known = kind.informer->find(kube::namespaced_name_of(object.get_object()));
-    ProjectedJob made = project_job(jobs::kind_as_written(*kind.kind, object), object,
-                                    known == nullptr ? nullptr : known->get(), options_.platform);
+    return known == nullptr ? nullptr : *known;
+}
+
+JobPtr JobCaches::read_job(const Kind& kind, const json::value& object) {
+    return keep(project_job(jobs::kind_as_written(*kind.kind, object), object,
+                            known_job(kind, object).get(), options_.platform));
+}
+
+Task<std::optional<JobPtr>> JobCaches::read_large_job(const Kind& kind, kube::ObjectPtr object) {
+    const JobPtr known = known_job(kind, *object);
+    co_return keep(co_await options_.side_thread->run("read a job", [this, &kind, object, known] {
+        return project_job(jobs::kind_as_written(*kind.kind, *object), *object, known.get(),
+                           options_.platform);
+    }));
+}
+
+JobPtr JobCaches::keep(ProjectedJob made) {
     if (made.job)
         specs_.put(made.record->uid, made.record->generation, std::move(made.job),
                    made.record->status.empty() && !made.record->managed_elsewhere);
@@ -148,9 +171,12 @@ void JobCaches::service_changed(const ServicePtr* before, const ServicePtr* afte
     if (after != nullptr) touch_owner(**after);
 }
 
-void JobCaches::owned_object_changed(const OwnedObjectRecord& record) {
-    table_.owned_object_changed(record.owner_uid);
-    handlers_.touched(queue_key(record.owner_kind, record.namespace_, record.owner_name));
+void JobCaches::owned_object_changed(const OwnedObjectPtr& before, const OwnedObjectPtr& after) {
+    table_.apply(before, after);
+    for (const OwnedObjectPtr& object : {before, after})
+        if (object != nullptr)
+            handlers_.touched(
+                queue_key(object->owner_kind, object->namespace_, object->owner_name));
 }
 
 void JobCaches::touch_owner(const DependentRecord& object) {
@@ -200,7 +226,11 @@ Task<std::shared_ptr<const jobs::Job>> JobCaches::whole_job(JobPtr job) {
                                                  {"error", read.error().message()}});
         co_return nullptr;
     }
-    ProjectedJob made = project_job(*job->kind, **read, nullptr, options_.platform);
+    ProjectedJob made = co_await compute_beside(
+        options_.side_thread, "read a job", job->large ? kWorthSideThread : 0,
+        [this, job, object = *read] {
+            return project_job(*job->kind, *object, nullptr, options_.platform);
+        });
     if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
         co_return nullptr;  // the watch is about to show its new state
     specs_.put(job->uid, job->generation, made.job, false);

@@ -31,6 +31,7 @@ class JobCaches {
         std::vector<const jobs::JobKind*> kinds;
         jobs::Platform platform;
         kube::Reflector::Lists lists;
+        SideThread* side_thread = nullptr;  ///< for large jobs; may be null
     };
     struct Handlers {
         /// A null `before`: the job is new. A null `after`, or one with another uid: it is gone.
@@ -91,10 +92,13 @@ class JobCaches {
     void compare_again(Concerned concerned);
     void add_kind(const jobs::JobKind& kind, Clock& clock, Rng& rng);
     JobPtr read_job(const Kind& kind, const json::value& object);
+    Task<std::optional<JobPtr>> read_large_job(const Kind& kind, kube::ObjectPtr object);
+    JobPtr known_job(const Kind& kind, const json::value& object) const;
+    JobPtr keep(ProjectedJob made);
     void job_changed(const JobPtr* before, const JobPtr* after);
     void pod_changed(const PodPtr* before, const PodPtr* after);
     void service_changed(const ServicePtr* before, const ServicePtr* after);
-    void owned_object_changed(const OwnedObjectRecord& record);
+    void owned_object_changed(const OwnedObjectPtr& before, const OwnedObjectPtr& after);
     void touch_owner(const DependentRecord& object);
     kube::ListOptions job_list() const;
     kube::ListOptions dependent_list() const;

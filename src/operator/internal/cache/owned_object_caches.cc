@@ -7,7 +7,7 @@ namespace muster::operators {
 OwnedObjectCaches::OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
                                      std::span<const jobs::JobKind* const> kinds,
                                      const jobs::Platform& platform, const std::string& namespace_,
-                                     const Changed& changed) {
+                                     const OwnedObjectChanged& changed) {
     kube::ListOptions options;
     options.namespace_ = namespace_;
     options.label_selector = jobs::owned_objects_selector();
@@ -22,8 +22,7 @@ OwnedObjectCaches::OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rn
                 });
             informer->on_change([changed](const std::string&, const OwnedObjectPtr* before,
                                           const OwnedObjectPtr* after) {
-                if (before != nullptr) changed(**before);
-                if (after != nullptr) changed(**after);
+                changed(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
             });
             types_.push_back({type, std::move(informer)});
         }

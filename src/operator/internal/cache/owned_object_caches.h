@@ -18,12 +18,9 @@ namespace muster::operators {
 /// platform. Thread: one loop.
 class OwnedObjectCaches {
   public:
-    /// Called for each change of an owned object, with the states before and after.
-    using Changed = std::function<void(const OwnedObjectRecord&)>;
-
     OwnedObjectCaches(kube::Client& client, Clock& clock, Rng& rng,
                       std::span<const jobs::JobKind* const> kinds, const jobs::Platform& platform,
-                      const std::string& namespace_, const Changed& changed);
+                      const std::string& namespace_, const OwnedObjectChanged& changed);
 
     void start(TaskGroup& tasks);
     Task<void> wait_synced();

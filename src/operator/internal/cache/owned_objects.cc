@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "base/fields.h"
+#include "base/parse_number.h"
 #include "kube/values/equality.h"
 #include "kube/values/json_access.h"
+#include "kube/values/time.h"
 
 namespace muster::operators {
 namespace {
@@ -21,15 +23,24 @@ json::value& place(json::object& object, std::string_view path) {
     return *at;
 }
 
+std::int32_t in_a_row_of(const kube::ObjectMeta& metadata) {
+    const auto found = metadata.annotations.find(std::string(jobs::annotations::kInARow));
+    if (found == metadata.annotations.end()) return 0;
+    return std::max(parse_number<std::int32_t>(found->second).value_or(0), 0);
+}
+
 }  // namespace
 
 OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const json::value& object) {
     OwnedObjectRecord record;
     const kube::ObjectMeta metadata = metadata_of(object);
+    record.kind = type.kind;
     record.namespace_ = metadata.namespace_;
     record.name = metadata.name;
     record.uid = metadata.uid;
     record.deleting = metadata.deleting();
+    record.created = kube::parse_time(metadata.creation_timestamp).value_or(WallTime{});
+    record.in_a_row = in_a_row_of(metadata);
     if (const kube::OwnerReference* owner = metadata.controller()) {
         record.owner_kind = owner->kind;
         record.owner_name = owner->name;

@@ -1,15 +1,28 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "base/time/clock.h"
 #include "jobs/kind.h"
 #include "operator/internal/cache/projections.h"
 
 namespace muster::operators {
 
+/// Which of a job's owned objects.
+struct OwnedObjectId {
+    std::string kind;
+    std::string name;
+
+    friend auto operator<=>(const OwnedObjectId&, const OwnedObjectId&) = default;
+};
+
 /// What the operator keeps of an owned object.
 struct OwnedObjectRecord {
+    std::string kind;
     std::string namespace_;
     std::string name;
     std::string uid;
@@ -17,13 +30,19 @@ struct OwnedObjectRecord {
     std::string owner_name;
     JobUid owner_uid;  ///< empty if it has no controller
     bool deleting = false;
-    std::string phase = {};  ///< of its status, if it has one
+    WallTime created{};
+    std::int32_t in_a_row = 0;  ///< from the annotation
+    std::string phase = {};     ///< of its status, if it has one
     /// Everything but apiVersion, kind, metadata and status; of a Secret's data only the keys.
     json::object content;
 
+    OwnedObjectId id() const { return {kind, name}; }
     friend bool operator==(const OwnedObjectRecord&, const OwnedObjectRecord&) = default;
 };
 using OwnedObjectPtr = std::shared_ptr<const OwnedObjectRecord>;
+/// Called with the states of an owned object before and after a change; null: it does not exist.
+using OwnedObjectChanged =
+    std::function<void(const OwnedObjectPtr& before, const OwnedObjectPtr& after)>;
 
 OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const json::value& object);
 

@@ -7,10 +7,12 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
+#include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
+#include "kube/values/text_size.h"
 #include "kube/values/time.h"
 
 namespace muster::operators {
@@ -389,6 +391,7 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     record->deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
     if (record->deleting) read_finalizers(object, *record);
     record->managed_elsewhere = is_foreign(kind, at(object, {"spec", "runPolicy", "managedBy"}));
+    record->large = kube::text_size(object, kWorthSideThread) >= kWorthSideThread;
 
     jobs::JobStatus status;
     std::vector<Cause> ignored;  // an unreadable status is not ours and counts as empty

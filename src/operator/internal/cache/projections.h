@@ -112,6 +112,7 @@ struct JobRecord {
     /// Managed by another controller: never touched (training-operator pkg/controller.v1/common,
     /// ManagedByExternalController).
     bool managed_elsewhere = false;
+    bool large = false;  ///< what is made of it is worth a SideThread
     PackedStatus status;
     /// The facts of its spec, shared by all records of one generation; null if it can't be run, and
     /// `problem` says why.

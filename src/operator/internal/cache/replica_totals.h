@@ -16,7 +16,7 @@
 
 namespace muster::operators {
 
-/// A pod or service that has ended or is gone, as far as the pause before its successor depends on
+/// A pod, service or owned object that has ended or is gone, as far as the pause before its successor depends on
 /// it.
 struct FormerObject {
     std::int32_t in_a_row = 0;  ///< that went before it

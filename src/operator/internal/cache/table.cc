@@ -62,6 +62,23 @@ const Dependents* Table::find(const JobUid& job_uid) const {
     return owner == by_owner_.end() ? nullptr : &owner->second;
 }
 
+void Table::apply(const OwnedObjectPtr& before, const OwnedObjectPtr& after) {
+    const auto is_of = [](const OwnedObjectPtr& object, const JobUid& job) {
+        return object != nullptr && object->owner_uid == job;
+    };
+    for (const OwnedObjectPtr& object : {before, after}) {
+        if (object == nullptr) continue;
+        const JobUid& job = object->owner_uid;
+        owned_object_changed(job);
+        const auto owner = by_owner_.find(job);
+        if (owner == by_owner_.end()) continue;
+        if (is_of(after, job))
+            owner->second.owned_object_came(after->id());
+        else
+            owner->second.owned_object_left(*object);
+    }
+}
+
 void Table::owned_object_changed(const JobUid& job_uid) {
     // A change of an object that outlives its job does not matter.
     if (auto owner = by_owner_.find(job_uid); owner != by_owner_.end())

@@ -32,11 +32,14 @@ class Table {
     void apply(const PodPtr* before, const PodPtr* after) { apply_any(before, after); }
     void apply(const ServicePtr* before, const ServicePtr* after) { apply_any(before, after); }
 
+    /// One of a job's owned objects; null: it does not exist.
+    void apply(const OwnedObjectPtr& before, const OwnedObjectPtr& after);
+
     /// The reference is valid until the job is forgotten.
     Dependents& of(const JobUid& job_uid) { return by_owner_[job_uid]; }
     /// Null if the job has none and none was requested.
     const Dependents* find(const JobUid& job_uid) const;
-    /// One of a job's owned objects has changed.
+    /// What a job's owned objects should be may have changed.
     void owned_object_changed(const JobUid& job_uid);
     /// For a job that no longer exists.
     void forget(const JobUid& job_uid);

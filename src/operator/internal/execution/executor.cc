@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/fault.h"
 #include "base/log.h"
 #include "kube/objects/codec.h"
@@ -26,7 +28,7 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
                    bool announce_gangs, const OwnedObjectCaches* owned_objects,
-                   const IntegrationCaches* integrations)
+                   const IntegrationCaches* integrations, SideThread* side_thread)
     : client_(client),
       clock_(clock),
       tasks_(tasks),
@@ -34,7 +36,8 @@ Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& 
       parallel_(parallel),
       announce_gangs_(announce_gangs),
       owned_objects_(owned_objects),
-      integrations_(integrations) {}
+      integrations_(integrations),
+      side_thread_(side_thread) {}
 
 Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                                   std::string status_version, Plan plan,
@@ -50,6 +53,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
                                                     .about = std::move(about),
                                                     .result = {}});
 
+    context->owned_object_pauses = std::move(plan.owned_object_pauses);
     if (plan.ensure_owned_objects &&
         !co_await ensure_owned_objects(context, std::move(plan.ensure_integrations))) {
         plan.create_pods.clear();
@@ -169,14 +173,24 @@ Task<void> Executor::create_pod(std::shared_ptr<WriteContext> context, PodCreati
 Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<WriteContext> context,
                                                   PodCreation creation, std::string name) {
     const jobs::ReplicaId replica = context->replica(creation.slot);
-    auto pod = jobs::build_pod(*context->job, replica, creation.restart_history);
+    const std::size_t weight = context->record->large ? kWorthSideThread : 0;
+    auto pod =
+        co_await compute_beside(side_thread_, "make a pod", weight,
+                                [job = context->job, replica, history = creation.restart_history] {
+                                    return jobs::build_pod(*job, replica, history);
+                                });
     if (!pod.has_value()) co_return std::move(pod.error());
     if (announce_gangs_) announce_gang(*context->job, *pod);
     if (integrations_ != nullptr)
         mark_for_scheduler(*context->job, replica, integrations_->priorities(), *pod);
     const Result<void> way = co_await make_way(context, creation.slot);
     if (!way.has_value()) co_return way;
-    co_return co_await create(context, kube::types::kPods, std::move(name), kube::encode(*pod));
+    json::value object =
+        co_await compute_beside(side_thread_, "write a pod", weight,
+                                [made = std::make_shared<const kube::Pod>(*std::move(pod))] {
+                                    return kube::encode(*made);
+                                });
+    co_return co_await create(context, kube::types::kPods, std::move(name), std::move(object));
 }
 
 /// A batch Job of an earlier operator without a pod that we see, as while it waits to try again,
@@ -306,8 +320,29 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
     co_return !context->pods_must_wait;
 }
 
+/// Whether it was deleted again and again and is not made yet. One that is made says how many went
+/// before it.
+bool Executor::in_pause(WriteContext& context, jobs::OwnedObject& wanted) {
+    const OwnedObjectId id{wanted.type.kind, wanted.name};
+    const auto pause = std::ranges::find(context.owned_object_pauses, id, &OwnedObjectPause::id);
+    if (pause == context.owned_object_pauses.end()) return false;
+    wanted.annotations[std::string(jobs::annotations::kInARow)] = std::to_string(pause->in_a_row);
+    if (pause->waits && table_.of(context.job_uid()).pause_to_be_told(id))
+        context.tell(kube::EventType::kWarning, "DeletedAgain",
+                     fmt::format("{} {} was deleted soon after it was made, for the {}. time in a "
+                                 "row: it is made again after a pause of {} s; find out what "
+                                 "deletes it",
+                                 id.kind, id.name, pause->in_a_row, pause->length.count()));
+    return pause->waits;
+}
+
 Task<void> Executor::ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted,
                             bool needed) {
+    if (in_pause(*context, wanted)) {
+        context->owned_objects_ensured = false;
+        if (needed) context->pods_must_wait = true;
+        co_return;
+    }
     const Result<bool> made = co_await ensure_owned_object(context->client, known(*context, wanted),
                                                            context->job, wanted);
     if (made.has_value()) {
@@ -329,6 +364,7 @@ Task<void> Executor::remove_integration(std::shared_ptr<WriteContext> context,
                                         IntegrationDeletion deletion) {
     const kube::ResourceType& type = resource_of(deletion.type);
     const std::string& name = context->record->name;
+    table_.of(context->job_uid()).owned_object_delete_sent(deletion.uid);
     kube::DeleteOptions options;
     options.precondition_uid = deletion.uid;
     auto removed = co_await context->client.remove(type, context->ns(), name, std::move(options));
@@ -339,6 +375,7 @@ Task<void> Executor::remove_integration(std::shared_ptr<WriteContext> context,
     }
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
+    table_.of(context->job_uid()).owned_object_delete_failed(deletion.uid);
     context->fail_and_tell("delete " + type.kind, name, removed.error(), "FailedDelete" + type.kind,
                            "Error deleting");
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/side_thread.h"
 #include "base/async/task_group.h"
 #include "base/time/clock.h"
 #include "kube/client/client.h"
@@ -25,12 +26,13 @@ class OwnedObjectCaches;
 /// creation has a deterministic name and every deletion a uid, so that repeating an interrupted
 /// execution does no harm. Failures become events, a log line and `complete = false`. With
 /// `announce_gangs` each pod says how many pods of its job start together. `owned_objects` and
-/// `integrations` are caches to consult before writing one; may be null.
+/// `integrations` are caches to consult before writing one; may be null. Pods of large jobs are made
+/// on `side_thread`, if there is one.
 class Executor {
   public:
     Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
              bool announce_gangs = false, const OwnedObjectCaches* owned_objects = nullptr,
-             const IntegrationCaches* integrations = nullptr);
+             const IntegrationCaches* integrations = nullptr, SideThread* side_thread = nullptr);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
     /// `status_version`: the job's resourceVersion on which the plan's status is based. `enough` is
@@ -46,6 +48,7 @@ class Executor {
                                     std::vector<IntegrationType> integrations);
     Task<void> ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted, bool needed);
     OwnedObjectPtr known(const WriteContext& context, const jobs::OwnedObject& owned_object) const;
+    bool in_pause(WriteContext& context, jobs::OwnedObject& wanted);
     bool comes_too_late(const WriteContext& context, const Dependents& dependents,
                         const jobs::OwnedObject& wanted) const;
     Task<void> remove_integration(std::shared_ptr<WriteContext> context,
@@ -70,6 +73,7 @@ class Executor {
     bool announce_gangs_;
     const OwnedObjectCaches* owned_objects_;
     const IntegrationCaches* integrations_;
+    SideThread* side_thread_;
 };
 
 }  // namespace muster::operators

@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "base/time/sim_clock.h"
 #include "kube/objects/api_status.h"
@@ -291,6 +292,17 @@ TEST_F(ExecutorTest, WhatFailedIsUnmarkedToldAndTriedAgain) {
          {"FailedCreatePod", "FailedCreateService", "FailedDeletePod", "FailedDeleteService"})
         EXPECT_THAT(transport.events,
                     Contains(AllOf(HasSubstr(reason), HasSubstr("quota exceeded"))));
+}
+
+TEST_F(ExecutorTest, AFaultCutsThePassWhichIsTriedAgain) {
+    {
+        const TaskFault fault("operator write");
+        const Execution done = execute(everything());
+        EXPECT_GT(fault.hits(), 0u);
+        EXPECT_TRUE(done.cut || !done.complete);
+        EXPECT_FALSE(creating_pod());
+    }
+    EXPECT_TRUE(execute(everything()).complete);
 }
 
 TEST_F(ExecutorTest, WhatIsGoneAlreadyIsAsGoodAsDeleted) {

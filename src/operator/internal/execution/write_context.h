@@ -10,6 +10,7 @@
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "operator/internal/cache/projections.h"
+#include "operator/internal/planning/plan.h"
 
 namespace muster::operators {
 
@@ -35,6 +36,7 @@ struct WriteContext {
     Execution result;
     std::vector<std::string> created_pods = {};
     std::vector<std::string> created_services = {};
+    std::vector<OwnedObjectPause> owned_object_pauses = {};
     bool owned_objects_ensured = true;        ///< each owned object is as it should be
     bool pods_must_wait = false;              ///< pods need one that is not
     std::set<std::string> obstructions = {};  ///< objects of other owners that are in the way

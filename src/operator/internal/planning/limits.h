@@ -29,7 +29,7 @@ std::optional<WallTime> expiry_of(const JobFacts& facts, const jobs::JobStatus& 
 
 // A group whose pods fail again and again is restarted after a pause, as a kubelet pauses between
 // two starts of a container: none the first time, then 10 s, doubled each time up to 5 minutes. If
-// it runs for 10 minutes, the next restart counts as a first one.
+// it runs for 10 minutes, twice the longest pause, the next restart counts as a first one.
 
 /// How many group restarts in a row there are, including one that happens now.
 std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now);

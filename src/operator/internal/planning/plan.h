@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 #include "base/time/clock.h"
 #include "jobs/job.h"
 #include "jobs/kind.h"
+#include "operator/internal/cache/owned_objects.h"
 #include "operator/internal/cache/projections.h"
 
 namespace muster::operators {
@@ -50,12 +52,23 @@ struct IntegrationDeletion {
     friend bool operator==(const IntegrationDeletion&, const IntegrationDeletion&) = default;
 };
 
+/// An owned object that someone else has deleted, and that is made again after a pause.
+struct OwnedObjectPause {
+    OwnedObjectId id;
+    std::int32_t in_a_row = 0;  ///< that went
+    std::chrono::seconds length{};
+    bool waits = false;  ///< the pause is not over
+
+    friend bool operator==(const OwnedObjectPause&, const OwnedObjectPause&) = default;
+};
+
 /// What one reconciliation of a job does. The executor writes creations and the status first, and
 /// deletions only after the status, so that what a deleted pod has shown is never lost.
 struct Plan {
     /// The owned objects are compared, and corrected if they differ, before anything else; no pod
     /// is made without them.
     bool ensure_owned_objects = false;
+    std::vector<OwnedObjectPause> owned_object_pauses = {};
     /// The job's objects for other programs, which are among the owned objects.
     std::vector<IntegrationType> ensure_integrations = {};
     std::vector<IntegrationDeletion> delete_integrations = {};

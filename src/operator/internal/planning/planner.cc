@@ -43,6 +43,7 @@ class Planner {
         const bool rests =
             facts_.suspend || (before_.is(conditions::kSuspended) && dependents_.has_pods());
         ensure_owned_objects(!rests);
+        if (rests) requeue_after_pauses();
         if (facts_.suspend) {
             suspend();
         } else if (rests) {
@@ -169,8 +170,22 @@ class Planner {
             delete_integrations();
         const bool any = facts_.owns_objects || !plan_.ensure_integrations.empty();
         plan_.ensure_owned_objects = any && dependents_.owned_objects_due();
-        if (!plan_.ensure_owned_objects) plan_.ensure_integrations.clear();
+        if (plan_.ensure_owned_objects)
+            pause_owned_objects();
+        else
+            plan_.ensure_integrations.clear();
         if (!with_integrations) tell_gate(nullptr);
+    }
+
+    void pause_owned_objects() {
+        const Dependents::FormerOwnedObjects* gone = dependents_.former_owned_objects();
+        if (gone == nullptr) return;
+        for (const auto& [id, former] : *gone) {
+            const Pause pause = pause_after(former, draft_.now);
+            plan_.owned_object_pauses.push_back(
+                {id, pause.in_a_row, pause.length, pause.end.has_value()});
+            if (pause.end) note_end(*pause.end);
+        }
     }
 
     /// Reports what keeps pods from being made, and withdraws what no longer does.
@@ -271,7 +286,7 @@ class Planner {
         const JobOutcome outcome = evaluate(states, before_, draft_, plan_.requeue_at);
         if (outcome == JobOutcome::kContinues) {
             if (pause) requeue_no_later_than(*pause);
-            if (first_to_follow_) requeue_no_later_than(*first_to_follow_);
+            requeue_after_pauses();
             return;
         }
         // Nothing is made or removed before the end is recorded: the next plan cleans up from the
@@ -285,6 +300,9 @@ class Planner {
     }
     void requeue_no_later_than(WallTime time) {
         plan_.requeue_at = plan_.requeue_at ? std::min(*plan_.requeue_at, time) : time;
+    }
+    void requeue_after_pauses() {
+        if (first_to_follow_) requeue_no_later_than(*first_to_follow_);
     }
     void forget_writes() {
         plan_.create_pods.clear();

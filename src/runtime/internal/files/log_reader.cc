@@ -16,6 +16,8 @@ namespace muster::runtime {
 namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
+/// The memory that a reader keeps while nothing is written.
+constexpr std::size_t kKept = 4 * 1024;
 constexpr std::string_view kGap =
     "muster: a part of this log was removed before it was read: it was written faster than it was "
     "read, and a log is kept only up to a size\n";
@@ -104,6 +106,7 @@ class LogReader final : public kube::TextStream {
             }
             if (more) continue;
             if (!options_.follow || finished) co_return std::nullopt;
+            if (raw_.capacity() > kKept) raw_.shrink_to_fit();  // it may wait for long
             co_await log_->changed().wait();
         }
     }

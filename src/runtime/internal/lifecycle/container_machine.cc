@@ -294,10 +294,23 @@ void ContainerMachine::refresh() {
     was_started_ |= record().started;
 }
 
+void ContainerMachine::recover_backoff(PodTime now) {
+    const auto reading_at = [now](WallTime time) {
+        return now.mono - std::max<Duration>(now.wall - time, Duration::zero());
+    };
+    const bool waits = record().state == State::kWaiting;
+    const std::optional<Termination>& end = waits ? record().last : record().terminated;
+    finished_ = end ? reading_at(end->finished_at) : now.mono;
+    const WallTime began = waits && end ? end->started_at : record().started_at;
+    backoff_ = CrashBackoff(recovered_wait(record()), reading_at(began));
+}
+
 void ContainerMachine::recover_ended(PodTime now) {
+    recover_backoff(now);
     if (record().state == State::kRunning)
         end(killed("ContainerStatusUnknown", "the container was gone when muster came back"), now);
-    finished_ = now.mono;
+    if (record().state == State::kWaiting && record().last)
+        retry_at_ = backoff_.ready_at(finished_);
     counts_as_restart_ = record().state == State::kWaiting && record().last.has_value();
 }
 
@@ -307,6 +320,7 @@ void ContainerMachine::take_over(const RecoveredContainer& recovered, PodTime no
     if (recovered.state == Recovered::kNone || is_accounted_for(record(), recovered))
         return recover_ended(now);
 
+    recover_backoff(now);
     // Its number says how often it was restarted, even if the last status did not get that far.
     const bool same =
         record().state == State::kRunning && record().container_id == recovered.container_id;
@@ -315,7 +329,6 @@ void ContainerMachine::take_over(const RecoveredContainer& recovered, PodTime no
         shelve_end();
         record().started_at = now.wall;
     }
-    finished_ = now.mono;
     ++instance_;
     record().busy = true;
     if (recovered.state == Recovered::kStarting || recovered.state == Recovered::kFailed) {
@@ -324,11 +337,14 @@ void ContainerMachine::take_over(const RecoveredContainer& recovered, PodTime no
         record().waiting_reason = "ContainerCreating";
         record().restarts = std::max(before - 1, 0);
         stage_ = Stage::kStarting;
+        record().waiting_message.clear();
         counts_as_restart_ = before > 0;
         if (recovered.state == Recovered::kFailed)
             start_failed(recovered.end.message, now, actions);
         return;
     }
+    // Its last start was not in the status yet.
+    if (before > record().restarts) backoff_.restarted(finished_, now.mono);
     record().restarts = before;
     record().container_id = recovered.container_id;
     // What may start after it need not wait for its startup probe again. There is no postStart

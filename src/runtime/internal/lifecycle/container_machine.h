@@ -86,6 +86,8 @@ class ContainerMachine {
     const ContainerRecord& record() const { return facts_.containers[index_]; }
     bool may_restart() const { return record().sidecar || pod_.restart_policy != "Never"; }
 
+    /// When the last instance ended, and how long the next one waits.
+    void recover_backoff(PodTime now);
     void start(PodActions& actions);
     void count_start(PodTime now);
     void begin_running();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "base/time/clock.h"
 
 namespace muster::runtime {
@@ -12,16 +14,21 @@ class CrashBackoff {
     static constexpr Duration kFirst = std::chrono::seconds(10);
     static constexpr Duration kLongest = std::chrono::seconds(300);
 
+    CrashBackoff() = default;
+    /// As it is with this wait since a restart at `updated`.
+    CrashBackoff(Duration wait, Instant updated) : wait_(wait), updated_(updated) {}
+
+    /// The wait after a restart that came after this one.
+    static Duration after(Duration wait) {
+        return wait == Duration::zero() ? kFirst : std::min(wait * 2, kLongest);
+    }
     /// The earliest start after an end at `finished`.
     Instant ready_at(Instant finished) const {
         return wait_ == Duration::zero() || expired(finished) ? finished : finished + wait_;
     }
     /// Records a restart after an end at `finished`.
     void restarted(Instant finished, Instant now) {
-        if (wait_ == Duration::zero() || expired(finished))
-            wait_ = kFirst;
-        else
-            wait_ = std::min(wait_ * 2, kLongest);
+        wait_ = expired(finished) ? kFirst : after(wait_);
         updated_ = now;
     }
     Duration wait() const { return wait_; }

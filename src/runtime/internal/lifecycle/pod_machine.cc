@@ -15,6 +15,8 @@ using State = ContainerRecord::State;
 constexpr Duration kSandboxRetry = std::chrono::seconds(1);
 constexpr Duration kSandboxRetryMax = std::chrono::seconds(60);
 constexpr std::int64_t kDefaultGraceSeconds = 30;
+/// Of the times in a status.
+constexpr Duration kStatusPrecision = std::chrono::seconds(1);
 
 PodTerms terms_of(const kube::Pod& pod) {
     return {.label = fmt::format("{}_{}({})", pod.metadata.name, pod.metadata.namespace_,
@@ -45,12 +47,12 @@ std::vector<ContainerRecord> records_of(const kube::PodSpec& spec) {
 
 PodMachine::PodMachine(const kube::Pod& pod, std::vector<ContainerLifecycle> lifecycles,
                        std::string pod_ip, std::string host_ip, Now now)
-    : terms_(terms_of(pod)), accepted_(now.mono) {
+    : terms_(terms_of(pod)), active_since_(now.wall) {
     facts_.start_time = now.wall;
     facts_.pod_ip = std::move(pod_ip);
     facts_.host_ip = std::move(host_ip);
     if (pod.spec.active_deadline_seconds)
-        active_until_ = now.mono + bounded_seconds(*pod.spec.active_deadline_seconds);
+        active_until_ = active_since_ + bounded_seconds(*pod.spec.active_deadline_seconds);
     facts_.containers = records_of(pod.spec);
     lifecycles.resize(facts_.containers.size());
     containers_.reserve(lifecycles.size());
@@ -59,7 +61,7 @@ PodMachine::PodMachine(const kube::Pod& pod, std::vector<ContainerLifecycle> lif
 }
 
 PodActions PodMachine::resume(const kube::PodStatus& earlier, Now now) {
-    recover_facts_from(earlier, now);
+    recover_facts_from(earlier);
     for (ContainerMachine& container : containers_) container.recover_ended(now);
     if (!work_done()) repeat_init_containers();
     return advance(now);
@@ -67,7 +69,7 @@ PodActions PodMachine::resume(const kube::PodStatus& earlier, Now now) {
 
 PodActions PodMachine::take_over(const kube::PodStatus& earlier,
                                  const std::vector<RecoveredContainer>& recovered, Now now) {
-    recover_facts_from(earlier, now);
+    recover_facts_from(earlier);
     sandbox_ = Sandbox::kReady;
     facts_.sandbox_ready = true;
     PodActions actions;
@@ -76,12 +78,13 @@ PodActions PodMachine::take_over(const kube::PodStatus& earlier,
     return advance(now, std::move(actions));
 }
 
-void PodMachine::recover_facts_from(const kube::PodStatus& earlier, Now now) {
+void PodMachine::recover_facts_from(const kube::PodStatus& earlier) {
     recover_facts(facts_, earlier);
-    // Its time continued meanwhile.
-    const Duration before = std::max(now.wall - facts_.start_time, Duration::zero());
-    accepted_ = now.mono - before;
-    if (active_until_) *active_until_ -= before;
+    if (earlier.start_time.empty()) return;
+    // It began within the second that the status names: no pod is ended early.
+    const WallTime since = facts_.start_time + kStatusPrecision;
+    if (active_until_) *active_until_ += since - active_since_;
+    active_since_ = since;
 }
 
 PodActions PodMachine::sandbox_ready(Now now) {
@@ -108,7 +111,8 @@ PodActions PodMachine::sandbox_gone(Now now) {
     PodActions actions;
     for (ContainerMachine& container : containers_) container.sandbox_gone(expected, now);
     if (!expected && !facts_.ending && !work_done()) {
-        sandbox_retry_at_ = now.mono + kSandboxRetry;
+        sandbox_lost_at_ = now.mono;
+        sandbox_retry_at_ = std::max(now.mono + kSandboxRetry, sandbox_backoff_.ready_at(now.mono));
         actions.push_back(make_event(kube::EventType::kWarning, "SandboxChanged",
                                      "Pod sandbox changed, it will be killed and re-created."));
         repeat_init_containers();
@@ -160,8 +164,8 @@ PodActions PodMachine::hook_ended(std::size_t index, std::uint32_t instance, Hoo
 }
 
 PodActions PodMachine::deadline_changed(std::optional<std::int64_t> seconds, Now now) {
-    std::optional<Instant> until;
-    if (seconds) until = accepted_ + bounded_seconds(*seconds);
+    std::optional<WallTime> until;
+    if (seconds) until = active_since_ + bounded_seconds(*seconds);
     if (until == active_until_) return {};
     active_until_ = until;
     return advance(now);
@@ -196,11 +200,14 @@ std::optional<Instant> PodMachine::wake_at() const {
     auto also_at = [&wake](std::optional<Instant> at) {
         if (at && (!wake || *at < *wake)) wake = at;
     };
-    if (!facts_.ending) also_at(active_until_);
     if (sandbox_ == Sandbox::kAbsent && !facts_.ending) also_at(sandbox_retry_at_);
     if (sandbox_ == Sandbox::kReady)
         for (const ContainerMachine& container : containers_) also_at(container.wake_at());
     return wake;
+}
+
+std::optional<WallTime> PodMachine::active_until() const {
+    return facts_.ending ? std::nullopt : active_until_;
 }
 
 bool PodMachine::has_ended() const {
@@ -214,7 +221,7 @@ bool PodMachine::finished() const {
 
 PodActions PodMachine::advance(Now now, PodActions actions) {
     if (!facts_.ending && work_done()) begin_end(terms_.grace, now, actions);
-    if (!facts_.ending && active_until_ && now.mono >= *active_until_) {
+    if (!facts_.ending && active_until_ && now.wall >= *active_until_) {
         facts_.failed_reason = "DeadlineExceeded";
         facts_.failed_message = "Pod was active on the node longer than the specified deadline";
         actions.push_back(
@@ -224,6 +231,8 @@ PodActions PodMachine::advance(Now now, PodActions actions) {
     if (!facts_.ending) {
         if (sandbox_ == Sandbox::kAbsent && now.mono >= sandbox_retry_at_) {
             sandbox_ = Sandbox::kCreating;
+            if (sandbox_lost_at_) sandbox_backoff_.restarted(*sandbox_lost_at_, now.mono);
+            sandbox_lost_at_.reset();
             actions.push_back(make_action(Kind::kCreateSandbox));
         }
         if (sandbox_ != Sandbox::kReady) return actions;

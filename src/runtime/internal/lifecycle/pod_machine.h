@@ -7,6 +7,7 @@
 
 #include "kube/objects/pod.h"
 #include "runtime/internal/lifecycle/container_machine.h"
+#include "runtime/internal/lifecycle/crash_backoff.h"
 #include "runtime/internal/lifecycle/pod_action.h"
 
 namespace muster::runtime {
@@ -69,6 +70,8 @@ class PodMachine {
 
     /// When to call tick() if nothing happens before.
     std::optional<Instant> wake_at() const;
+    /// The same by the calendar: when the pod's time is up.
+    std::optional<WallTime> active_until() const;
     const PodFacts& facts() const { return facts_; }
     const ContainerLifecycle& lifecycle(std::size_t index) const {
         return containers_[index].lifecycle();
@@ -82,7 +85,7 @@ class PodMachine {
   private:
     enum class Sandbox { kAbsent, kCreating, kReady, kEnding };
 
-    void recover_facts_from(const kube::PodStatus& earlier, Now now);
+    void recover_facts_from(const kube::PodStatus& earlier);
     /// What init containers prepared may be gone with the sandbox.
     void repeat_init_containers();
     PodActions advance(Now now, PodActions actions = {});
@@ -94,12 +97,17 @@ class PodMachine {
     bool work_done() const;
 
     PodTerms terms_;
-    Instant accepted_;
-    std::optional<Instant> active_until_;
+    /// A pod may be active for so many seconds from then on, by the calendar.
+    WallTime active_since_;
+    std::optional<WallTime> active_until_;
     PodFacts facts_;
     std::vector<ContainerMachine> containers_;
     Sandbox sandbox_ = Sandbox::kAbsent;
     Instant sandbox_retry_at_{};
+    /// Of sandboxes that were lost after they were ready; and when the last was, until the next one
+    /// is made.
+    CrashBackoff sandbox_backoff_;
+    std::optional<Instant> sandbox_lost_at_;
     int sandbox_failures_ = 0;
     Instant end_by_{};  ///< set once it is ending
     bool forced_ = false;

@@ -34,7 +34,7 @@ class Life {
     }
     PodMachine::Now now() const {
         return {Instant(std::chrono::hours(1)) + passed,
-                WallTime(std::chrono::seconds(1'700'000'000)) + passed};
+                WallTime(std::chrono::seconds(1'700'000'000)) + passed + suspended};
     }
     std::vector<std::string> print(const PodActions& actions) {
         std::vector<std::string> lines;
@@ -125,9 +125,17 @@ class Life {
         return *at - now().mono;
     }
 
+    /// How long it may still be active.
+    std::optional<Duration> active_for() const {
+        auto until = machine->active_until();
+        if (!until) return std::nullopt;
+        return *until - now().wall;
+    }
+
     kube::Pod pod;
     std::optional<PodMachine> machine;
     Duration passed{};
+    Duration suspended{};                 ///< meanwhile only the calendar went on
     std::uint32_t instance = 0;           ///< of the last probe or hook
     std::vector<std::string> messages{};  ///< of all events
 };

@@ -338,9 +338,10 @@ TEST(ActiveDeadline, EndsThePodWithItsGraceAndFailsIt) {
     pod.spec.active_deadline_seconds = 60;
     Life life(pod);
     life.run();
-    EXPECT_EQ(life.sleeps(), Duration(60s));
+    EXPECT_EQ(life.active_for(), Duration(60s));
     EXPECT_THAT(life.tick(60s),
                 ElementsAre("event DeadlineExceeded", "event Killing", "signal 0 15"));
+    EXPECT_EQ(life.active_for(), std::nullopt);
     EXPECT_EQ(life.phase(), "Running") << "not before its processes are gone";
     EXPECT_THAT(life.exited(0), ElementsAre("kill")) << "no restart";
     const kube::PodStatus status = make_pod_status(pod, life.machine->facts(), life.now().wall);
@@ -357,8 +358,21 @@ TEST(ActiveDeadline, MayBeSetAndShortenedWhileThePodRuns) {
     life.run();
     life.tick(10s);
     EXPECT_THAT(life.print(life.machine->deadline_changed(60, life.now())), IsEmpty());
-    EXPECT_EQ(life.sleeps(), Duration(50s)) << "counted from the pod's start";
+    EXPECT_EQ(life.active_for(), Duration(50s)) << "counted from the pod's start";
     EXPECT_THAT(life.print(life.machine->deadline_changed(5, life.now())),
+                ElementsAre("event DeadlineExceeded", "event Killing", "signal 0 15"));
+}
+
+TEST(ActiveDeadline, CountsWhileTheMachineIsSuspended) {
+    kube::Pod pod = Life::pod_of("Always");
+    pod.spec.active_deadline_seconds = 60;
+    Life life(pod);
+    life.run();
+    life.tick(10s);
+    life.suspended = 49s;
+    EXPECT_THAT(life.tick(0s), IsEmpty());
+    life.suspended = 50s;
+    EXPECT_THAT(life.tick(0s),
                 ElementsAre("event DeadlineExceeded", "event Killing", "signal 0 15"));
 }
 

@@ -159,7 +159,7 @@ TEST(PodMachineTakeOver, WhatRunsOnKeepsItsBeginningAndTheDeadlineItsTime) {
     EXPECT_THAT(life.take_over(40s, {running(1)}), IsEmpty());
     EXPECT_EQ(life.container().started_at, begun);
     EXPECT_EQ(life.machine->facts().start_time, begun);
-    EXPECT_EQ(life.sleeps(), 60s);
+    EXPECT_EQ(life.active_for(), 61s);
 }
 
 TEST(PodMachineTakeOver, ProbesBeginAnewAndNoPostStartHookRunsTwice) {

@@ -159,6 +159,21 @@ TEST(PodMachine, ALostSandboxIsMadeAgainWhereThePolicyAllows) {
     EXPECT_EQ(never.sleeps(), std::nullopt);
 }
 
+TEST(PodMachine, SandboxesThatAreLostAgainAndAgainAreMadeAfterPauses) {
+    Life life("OnFailure");
+    life.start();
+    life.ready();
+    for (const auto wait : {1s, 10s, 20s, 40s, 80s, 160s, 300s, 300s}) {
+        EXPECT_THAT(life.gone(), ElementsAre("event SandboxChanged"));
+        EXPECT_EQ(life.sleeps(), Duration(wait));
+        EXPECT_THAT(life.tick(wait), ElementsAre("sandbox"));
+        life.ready();
+    }
+    life.tick(11min);
+    life.gone();
+    EXPECT_EQ(life.sleeps(), Duration(1s)) << "it was there long enough to be forgiven";
+}
+
 TEST(PodMachine, WhatIsMissingIsTriedAgain) {
     Life life("Never");
     life.start();

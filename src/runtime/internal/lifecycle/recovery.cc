@@ -2,13 +2,20 @@
 
 #include <algorithm>
 
+#include "base/parse_number.h"
 #include "kube/values/time.h"
+#include "runtime/internal/lifecycle/crash_backoff.h"
 
 namespace muster::runtime {
 
 namespace {
 
 using State = ContainerRecord::State;
+
+constexpr std::string_view kCrashLoop = "CrashLoopBackOff";
+constexpr std::string_view kBackOff = "back-off ";
+/// Of the times in a status.
+constexpr Duration kStatusPrecision = std::chrono::seconds(1);
 
 WallTime time_of(const std::string& text) { return kube::parse_time(text).value_or(WallTime{}); }
 
@@ -39,7 +46,20 @@ void recover_record(ContainerRecord& record, const kube::ContainerStatus& earlie
         record.state = State::kRunning;
         record.started_at = time_of(earlier.state.running->started_at);
         record.waiting_reason.clear();
+    } else if (earlier.state.waiting && earlier.state.waiting->reason == kCrashLoop) {
+        record.waiting_reason = earlier.state.waiting->reason;
+        record.waiting_message = earlier.state.waiting->message;
     }
+}
+
+/// "back-off 40s restarting failed container=..."
+std::optional<Duration> told_wait(std::string_view message) {
+    if (!message.starts_with(kBackOff)) return std::nullopt;
+    message.remove_prefix(kBackOff.size());
+    const auto seconds = parse_number<std::int32_t>(message.substr(0, message.find('s')));
+    if (!seconds) return std::nullopt;
+    return std::clamp<Duration>(std::chrono::seconds(*seconds), Duration::zero(),
+                                CrashBackoff::kLongest);
 }
 
 bool is_end_of(const std::optional<Termination>& end, const RecoveredContainer& recovered) {
@@ -56,6 +76,19 @@ void recover_facts(PodFacts& facts, const kube::PodStatus& earlier) {
         const auto found = std::ranges::find(statuses, record.name, &kube::ContainerStatus::name);
         if (found != statuses.end()) recover_record(record, *found);
     }
+}
+
+Duration recovered_wait(const ContainerRecord& record) {
+    if (record.state == State::kWaiting)
+        return told_wait(record.waiting_message).value_or(Duration::zero());
+    if (record.restarts == 0 || !record.last) return Duration::zero();
+    const Duration waited = record.started_at - record.last->finished_at + kStatusPrecision;
+    Duration wait = CrashBackoff::kFirst;
+    for (int restart = 1; restart < record.restarts && wait <= waited; ++restart) {
+        if (wait == CrashBackoff::kLongest) break;
+        wait = CrashBackoff::after(wait);
+    }
+    return wait;
 }
 
 bool is_accounted_for(const ContainerRecord& record, const RecoveredContainer& recovered) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 
 namespace muster::runtime {
 
@@ -14,16 +15,36 @@ constexpr Duration kLongestPause = std::chrono::milliseconds(500);
 
 }  // namespace
 
+OomWatch::OomWatch(PodIsolation& isolation, TaskGroup& tasks, Clock& clock,
+                   std::function<void(std::size_t container)> report)
+    : isolation_(isolation), tasks_(tasks), clock_(clock), report_(std::move(report)) {
+    isolation_.node().oom_watches.insert(this);
+}
+
+OomWatch::~OomWatch() { isolation_.node().oom_watches.erase(this); }
+
+bool OomWatch::unexplained_kill(std::uint32_t instance) {
+    if (!isolation_.node().machine_kills.rose()) return false;
+    for (OomWatch* watch : isolation_.node().oom_watches) watch->look();
+    return !isolation_.counts_kills(instance);
+}
+
+void OomWatch::look() {
+    for (const auto& [instance, watched] : watched_) report_new(instance);
+}
+
 void OomWatch::begin(std::size_t container, std::uint32_t instance) {
     Watched& watched = watched_[instance];
     watched.container = container;
-    auto notices = isolation_.oom_notices(tasks_.executor(), container, instance);
+    auto notices = isolation_.oom_notices(tasks_.executor(), instance);
     if (!notices)
         log::info("processes that are killed for memory are told when their container ends",
                   {{"error", notices.error().message()}});
     if (!notices || *notices == nullptr) return;
     watched.notices = std::move(*notices);
-    tasks_.spawn("out of memory", watch(instance, watched.notices));
+    spawn_restarting(tasks_, clock_, "out of memory", [this, instance, notices = watched.notices] {
+        return watch(instance, notices);
+    });
 }
 
 void OomWatch::end(std::uint32_t instance) {

@@ -20,8 +20,10 @@ class OomWatch {
     /// `report` gets the index of the container. All of these outlive it, and `tasks` is stopped
     /// before.
     OomWatch(PodIsolation& isolation, TaskGroup& tasks, Clock& clock,
-             std::function<void(std::size_t container)> report)
-        : isolation_(isolation), tasks_(tasks), clock_(clock), report_(std::move(report)) {}
+             std::function<void(std::size_t container)> report);
+    ~OomWatch();
+    OomWatch(const OomWatch&) = delete;
+    OomWatch& operator=(const OomWatch&) = delete;
 
     /// An instance of the container has entered its groups.
     void begin(std::size_t container, std::uint32_t instance);
@@ -30,6 +32,11 @@ class OomWatch {
     /// So are all.
     void end_all();
 
+    /// A container of any pod has failed. If the kernel has killed processes meanwhile, those are
+    /// reported of which it gave no notice, in whichever pod they were. True if that could not be
+    /// found out for this instance, as it has no group.
+    bool unexplained_kill(std::uint32_t instance);
+
   private:
     struct Watched {
         std::size_t container = 0;
@@ -37,6 +44,7 @@ class OomWatch {
         std::shared_ptr<OomNotices> notices;  ///< null: the kernel gives none
     };
 
+    void look();
     Task<void> watch(std::uint32_t instance, std::shared_ptr<OomNotices> notices);
     /// Whether there was anything to report.
     bool report_new(std::uint32_t instance);

@@ -124,11 +124,9 @@ std::int64_t PodIsolation::oom_kills(std::uint32_t instance) const {
 }
 
 Result<std::unique_ptr<OomNotices>> PodIsolation::oom_notices(asio::any_io_executor executor,
-                                                              std::size_t index,
                                                               std::uint32_t instance) const {
     const auto found = instances_.find(instance);
-    if (found == instances_.end() || !container(index).resources.limits.contains("memory"))
-        return nullptr;
+    if (found == instances_.end()) return nullptr;
     return found->second->oom_notices(std::move(executor));
 }
 

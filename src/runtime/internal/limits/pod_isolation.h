@@ -4,21 +4,27 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kube/objects/pod.h"
 #include "runtime/internal/limits/cgroups.h"
 #include "runtime/internal/limits/identity.h"
+#include "runtime/internal/limits/machine_kills.h"
 #include "runtime/internal/scheduling/device_ledger.h"
 
 namespace muster::runtime {
+
+class OomWatch;
 
 /// What isolates the pods of a node from each other, in addition to namespaces. Outlives them.
 struct NodeIsolation {
     Cgroups cgroups;
     DeviceLedger devices;
     Caller caller;
+    MachineKills machine_kills = MachineKills();
+    std::set<OomWatch*> oom_watches = {};  ///< of all pods
 };
 
 /// What one pod may use, and its identity: its groups, its devices, its user. Owns the groups and
@@ -61,10 +67,13 @@ class PodIsolation {
     Result<std::vector<UniqueFd>> enter(std::size_t index, std::uint32_t instance);
     /// How many processes of the instance the kernel has killed because memory ran out.
     std::int64_t oom_kills(std::uint32_t instance) const;
-    /// Tells of further ones; null if the container has no limit that is enforced.
+    /// Tells of further ones, whether the container's own limit was reached or one of a group that
+    /// it is in; with groups of version 2 that of the machine, too. Null if it has no group.
     Result<std::unique_ptr<OomNotices>> oom_notices(asio::any_io_executor executor,
-                                                    std::size_t index,
                                                     std::uint32_t instance) const;
+    /// Whether kills are counted for the instance.
+    bool counts_kills(std::uint32_t instance) const { return instances_.contains(instance); }
+    NodeIsolation& node() { return node_; }
     /// The instance is gone: removes its groups. True if the kernel has killed one of its processes
     /// because memory ran out.
     bool leave(std::uint32_t instance);

@@ -254,7 +254,8 @@ Egress::~Egress() {
 
 Task<std::string> Egress::ended() {
     co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    ::waitpid(std::exchange(process_, -1), nullptr, 0);
+    // Asked again after a fault, there is no process to reap any more, and -1 would mean any.
+    if (process_ >= 0) ::waitpid(std::exchange(process_, -1), nullptr, 0);
     std::string said = last_words(errors_);
     if (auto removed = remove_link(fabric_); !removed) said += "; " + removed.error().message();
     co_return said;

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "base/unique_fd.h"
 
 namespace muster::runtime {
@@ -52,7 +53,7 @@ void HostsFiles::remove(const std::string& uid) {
 void HostsFiles::names_changed() {
     if (held_ || pending_ || files_.empty()) return;
     pending_ = true;
-    tasks_.spawn("hosts files", rewrite_later(), [this](const std::string&) { pending_ = false; });
+    spawn_restarting(tasks_, clock_, "hosts files", [this] { return rewrite_later(); });
 }
 
 void HostsFiles::release() {

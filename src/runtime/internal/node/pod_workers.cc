@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "runtime/internal/node/ended_pod_log.h"
 
 namespace muster::runtime {
@@ -57,7 +58,8 @@ void PodWorkers::end(const std::string& uid) {
     if (node.empty()) return;
     PodWorker* worker = node.mapped().get();
     ending_.emplace(worker, std::move(node.mapped()));
-    tasks_.spawn("end of a pod", finish(worker));
+    spawn_restarting(tasks_, node_.clock, "end of a pod",
+                     [this, worker] { return finish(worker); });
 }
 
 /// If it is cancelled half-way, stop() finds the worker.

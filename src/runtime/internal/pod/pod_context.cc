@@ -99,6 +99,12 @@ ContainerEnd PodContext::end_of(std::size_t index, const ContainerRun& run,
     const kube::Container& ended = container(index);
     ContainerEnd end;
     end.exit_code = exit_code(report.value);
+    if (end.exit_code != 0 && out_of_memory.unexplained_kill(report.id))
+        record(kube::EventType::kWarning, "SystemOOM",
+               fmt::format("The kernel killed processes on this machine for lack of memory while "
+                           "container {} ran, which has failed. Whether they were its own is not "
+                           "known without cgroups",
+                           ended.name));
     out_of_memory.end(report.id);
     // If the main process survived the killing of another, and its status says so, believe it.
     if (isolation.leave(report.id) && end.exit_code != 0) end.reason = "OOMKilled";

@@ -4,6 +4,7 @@
 
 #include "base/async/first_of.h"
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "runtime/internal/files/object_data.h"
 #include "runtime/internal/files/volume_files.h"
 
@@ -35,12 +36,13 @@ Task<Result<void>> PodVolumes::fill(bool in_use) {
     wanted.in_use = in_use;
     CO_TRY(volumes_, prepare_volumes(pod_.environment(), pod_.files.volumes(), wanted));
     if (tokens_.due() && !std::exchange(keeps_tokens_, true))
-        pod_.tasks.spawn("tokens", first_of(keep_tokens_fresh(), end_of_pod()),
-                         [this](const std::string& what) {
-                             keeps_tokens_ = false;
-                             pod_.record(kube::EventType::kWarning, "FailedMount",
-                                         "tokens are no longer renewed: " + what);
-                         });
+        spawn_restarting(
+            pod_.tasks, pod_.node.clock, "tokens",
+            [this] { return first_of(keep_tokens_fresh(), end_of_pod()); },
+            [this](const std::string& what) {
+                pod_.record(kube::EventType::kWarning, "FailedMount",
+                            "renewing tokens failed and is tried again: " + what);
+            });
     filled_ = true;
     if (stale_) data_changed();
     co_return Result<void>{};
@@ -84,12 +86,16 @@ void PodVolumes::pod_has_ended() {
 
 void PodVolumes::data_changed() {
     stale_ = true;
-    if (filled_ && !std::exchange(rewrites_, true))
-        pod_.tasks.spawn("mounted data", rewrite_data(), [this](const std::string& what) {
-            rewrites_ = false;
-            pod_.record(kube::EventType::kWarning, "FailedMount",
-                        "MountVolume.SetUp failed: " + what);
-        });
+    if (!filled_ || std::exchange(rewrites_, true)) return;
+    const auto rewrite = [this] {
+        stale_ = true;  // as it is after a fault
+        return rewrite_data();
+    };
+    spawn_restarting(pod_.tasks, pod_.node.clock, "mounted data", rewrite,
+                     [this](const std::string& what) {
+                         pod_.record(kube::EventType::kWarning, "FailedMount",
+                                     "MountVolume.SetUp failed: " + what);
+                     });
 }
 
 /// If the object is gone or can't be mounted any more, the old files stay, as with a kubelet; its

@@ -45,6 +45,7 @@ PodWorker::PodWorker(NodeContext& node, std::shared_ptr<const kube::Pod> pod)
       access_(pod_),
       faults_(pod_),
       checks_(node.executor, node.clock, node.open_socket),
+      deadline_(node.executor, node.clock, [this] { perform(pod_.machine.tick(pod_.now())); }),
       sandbox_ended_(node.executor) {}
 
 void PodWorker::start() {
@@ -179,10 +180,23 @@ void PodWorker::perform_one(PodAction action) {
 }
 
 void PodWorker::arm_timer() {
+    arm_deadline();
     const std::optional<Instant> at = pod_.machine.wake_at();
     if (!at || (timer_at_ && *timer_at_ <= *at)) return;
     timer_at_ = at;
     spawn_timer(*at);
+}
+
+void PodWorker::arm_deadline() {
+    const std::optional<WallTime> until = pod_.machine.active_until();
+    deadline_.set(until);
+    if (!until || std::exchange(keeps_deadline_, true)) return;
+    pod_.tasks.spawn("deadline", deadline_.run(), [this](const std::string& what) {
+        give_up(what);
+        keeps_deadline_ = false;
+        // Which arms it again.
+        if (!timer_at_) spawn_timer(*(timer_at_ = pod_.node.clock.now() + kRetryAfterFault));
+    });
 }
 
 void PodWorker::spawn_timer(Instant at) {

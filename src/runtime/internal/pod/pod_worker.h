@@ -6,6 +6,7 @@
 
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
+#include "base/time/calendar_alarm.h"
 #include "kube/objects/pod.h"
 #include "runtime/internal/lifecycle/check_runner.h"
 #include "runtime/internal/lifecycle/pod_machine.h"
@@ -49,6 +50,7 @@ class PodWorker {
     void perform(PodActions actions);
     void perform_one(PodAction action);
     void arm_timer();
+    void arm_deadline();
     void spawn_timer(Instant at);
     Task<void> wake(Instant at);
 
@@ -83,6 +85,8 @@ class PodWorker {
     FaultInjection faults_;
     CheckRunner checks_;
     std::optional<Instant> timer_at_;
+    CalendarAlarm deadline_;
+    bool keeps_deadline_ = false;
     bool reads_reports_ = false;
     Signal sandbox_ended_;
     std::string setup_error_;

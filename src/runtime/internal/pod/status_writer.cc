@@ -1,6 +1,7 @@
 #include "runtime/internal/pod/status_writer.h"
 
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "base/utf8.h"
 #include "kube/objects/codec.h"
 #include "kube/patch/patch.h"
@@ -44,7 +45,8 @@ void StatusWriter::changed() {
         running_ = false;
         idle_.notify_all();
         // Perhaps no other change comes, and this one has not been written.
-        tasks_.spawn("status of " + name_ + " again", change_later());
+        spawn_restarting(tasks_, clock_, "status of " + name_ + " again",
+                         [this] { return change_later(); });
     });
 }
 

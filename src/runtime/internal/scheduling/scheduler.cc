@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/parse_number.h"
+#include "base/time/restarting_task.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
 #include "kube/values/time.h"
@@ -12,6 +13,9 @@
 namespace muster::runtime {
 
 namespace {
+
+/// After a binding that failed.
+constexpr Duration kBindingRetry = std::chrono::seconds(5);
 
 const kube::PodCondition* find_scheduled(const std::vector<kube::PodCondition>& conditions) {
     auto it = std::ranges::find(conditions, "PodScheduled", &kube::PodCondition::type);
@@ -130,7 +134,7 @@ void Scheduler::node_changed(bool unschedulable) {
 void Scheduler::look_again() {
     if (running_ || !node_known_) return;
     running_ = true;
-    tasks_.spawn("scheduler", run(), [this](const std::string&) { running_ = false; });
+    spawn_restarting(tasks_, clock_, "scheduler", [this] { return run(); });
 }
 
 Task<void> Scheduler::run() {
@@ -139,7 +143,8 @@ Task<void> Scheduler::run() {
     for (auto& [key, known] : pods_) {
         if (known.pending && known.deleting) {
             // No one else will: there is no kubelet for a pod without a node.
-            tasks_.spawn("removal", remove(known.reference));
+            spawn_restarting(tasks_, clock_, "removal",
+                             [this, pod = known.reference] { return remove(pod); });
             continue;
         }
         const auto gang = gangs_.find(known.pod.gang);
@@ -161,8 +166,9 @@ Task<void> Scheduler::run() {
         if (placement.message.empty()) continue;
         const kube::PodCondition* before = find_scheduled(known.conditions);
         if (before != nullptr && before->message == placement.message) continue;
-        tasks_.spawn("unschedulable",
-                     mark_unschedulable(placement.key, known.reference, placement.message));
+        spawn_restarting(tasks_, clock_, "unschedulable",
+                         [this, key = placement.key, pod = known.reference,
+                          why = placement.message] { return mark_unschedulable(key, pod, why); });
     }
     co_return;
 }
@@ -193,13 +199,24 @@ void Scheduler::binding_failed(const std::string& key, const kube::ObjectReferen
         it->second.assigned = false;
         it->second.pod.bound = false;
     }
-    if (!why.empty()) events_.record(pod, kube::EventType::kWarning, "FailedScheduling", why);
+    if (why.empty()) return;
+    events_.record(pod, kube::EventType::kWarning, "FailedScheduling", why);
+    // Perhaps nothing else changes.
+    if (std::exchange(will_look_, true)) return;
+    spawn_restarting(tasks_, clock_, "another binding", [this] { return look_later(); });
+}
+
+Task<void> Scheduler::look_later() {
+    co_await clock_.sleep_for(kBindingRetry);
+    will_look_ = false;
+    look_again();
 }
 
 Task<void> Scheduler::mark_unschedulable(std::string key, kube::ObjectReference pod,
                                          std::string message) {
     auto it = pods_.find(key);
     if (it == pods_.end() || it->second.reference.uid != pod.uid) co_return;
+    if (!it->second.pending || it->second.assigned) co_return;
     const kube::PodCondition* before = find_scheduled(it->second.conditions);
     json::object condition{{"type", "PodScheduled"},
                            {"status", "False"},

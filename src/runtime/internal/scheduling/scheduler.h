@@ -52,6 +52,7 @@ class Scheduler {
     Task<void> bind(std::string key, kube::ObjectReference pod);
     void binding_failed(const std::string& key, const kube::ObjectReference& pod,
                         const std::string& why);
+    Task<void> look_later();
     Task<void> mark_unschedulable(std::string key, kube::ObjectReference pod, std::string message);
     Task<void> remove(kube::ObjectReference pod);
 
@@ -65,6 +66,7 @@ class Scheduler {
     std::map<std::string, Gang> gangs_;
     bool node_known_ = false;
     bool running_ = false;
+    bool will_look_ = false;  ///< look_later() waits
 };
 
 }  // namespace muster::runtime

@@ -14,19 +14,6 @@ kube::Quantity amount(const Resources& resources, const std::string& name) {
     return it == resources.end() ? kube::Quantity() : it->second;
 }
 
-Resources container_requests(const kube::Container& container) {
-    Resources requests;
-    auto take = [&](const kube::ResourceList& list) {
-        for (const auto& [name, value] : list) {
-            auto quantity = kube::Quantity::parse(value);
-            if (quantity) requests.emplace(name, *quantity);
-        }
-    };
-    take(container.resources.requests);
-    take(container.resources.limits);
-    return requests;
-}
-
 void add(Resources& to, const Resources& more) {
     for (const auto& [name, value] : more) to[name] = amount(to, name) + value;
 }
@@ -243,26 +230,6 @@ class Placing {
 };
 
 }  // namespace
-
-Resources requests_of(const kube::PodSpec& spec) {
-    Resources sidecars;
-    Resources most;
-    const auto at_least = [&](const Resources& wanted) {
-        for (const auto& [name, value] : wanted)
-            if (value > amount(most, name)) most[name] = value;
-    };
-    for (const kube::Container& container : spec.init_containers) {
-        Resources wanted = container_requests(container);
-        add(wanted, sidecars);
-        at_least(wanted);
-        if (container.restart_policy == "Always") sidecars = std::move(wanted);
-    }
-    Resources together = std::move(sidecars);
-    for (const kube::Container& container : spec.containers)
-        add(together, container_requests(container));
-    at_least(together);
-    return most;
-}
 
 std::vector<Placement> schedule(std::span<const SchedulingPod* const> pods,
                                 const SchedulingNode& node) {

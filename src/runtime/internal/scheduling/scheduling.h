@@ -9,6 +9,7 @@
 
 #include "kube/objects/pod.h"
 #include "kube/values/quantity.h"
+#include "runtime/pod_requests.h"
 
 namespace muster::runtime {
 
@@ -43,11 +44,6 @@ struct Placement {
 
     friend bool operator==(const Placement&, const Placement&) = default;
 };
-
-/// A pod's requests as the scheduler adds them up: all containers and sidecars together, or the
-/// largest init container with the sidecars before it if that is more; a missing request is the
-/// limit. Values that are not quantities count as zero.
-std::map<std::string, kube::Quantity> requests_of(const kube::PodSpec& spec);
 
 /// Decides about every pod that is not bound. Pure.
 ///

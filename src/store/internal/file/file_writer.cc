@@ -7,7 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/async/task_fault.h"
 #include "base/log.h"
+#include "base/unexpected.h"
 #include "store/internal/file/file_place.h"
 #include "store/internal/file/thread.h"
 
@@ -67,17 +69,27 @@ class FileWriter::Work {
     void write_all() {
         {
             const Thread checkpoints("store checkpoint", [this] { checkpoint_all(); });
-            Result<void> written = write_until_end();
+            const Result<void> written =
+                contained_result("store write", [this] { return write_until_end(); });
             if (!written) {
-                listener_.failed(std::move(written.error()));
+                listener_.failed(written.error());
                 discard_until_end();
             }
             const std::lock_guard hold(mutex_);
             writer_ended_ = true;
             for_checkpointer_.notify_one();
         }
-        close();
+        contained("closing the store's file", [this] { close(); });
         listener_.ended();
+    }
+
+    /// An exception is an error like any other of the file: it is unknown what is on disk.
+    template <class Work>
+    Result<void> contained_result(const char* name, Work work) {
+        Result<void> done;
+        const auto fault = contained(name, [&] { done = work(); });
+        if (fault) return Error(Code::kInternal, writer_->path() + ": " + *fault);
+        return done;
     }
 
     Result<void> write_until_end() {
@@ -153,6 +165,7 @@ class FileWriter::Work {
             TRY_VOID(statements.remove.run(kCommitting));
             superseded_.pop_front();
         }
+        TaskFault::strike("store write");
         TRY_VOID(statements.commit.run(kCommitting));
         TRY_VOID(place_.check());
         return end;
@@ -230,7 +243,8 @@ class FileWriter::Work {
             wanted_ = false;
             const std::uint64_t mine = ++started_;
             hold.unlock();
-            Result<void> carried = checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+            Result<void> carried = contained_result(
+                "store checkpoint", [this] { return checkpoint(SQLITE_CHECKPOINT_PASSIVE); });
             hold.lock();
             if (!carried) checkpoint_failed_ = std::move(carried.error());
             done_ = mine;
@@ -239,6 +253,7 @@ class FileWriter::Work {
     }
 
     Result<void> checkpoint(int mode) {
+        TaskFault::strike("store checkpoint");
         const int code =
             sqlite3_wal_checkpoint_v2(checkpointer_->handle(), nullptr, mode, nullptr, nullptr);
         // Busy: another program is making a checkpoint, which is just as good.

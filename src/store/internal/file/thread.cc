@@ -4,6 +4,9 @@
 #include <signal.h>
 
 #include <thread>
+#include <utility>
+
+#include "base/unexpected.h"
 
 namespace muster::store {
 
@@ -17,7 +20,13 @@ Thread::Thread(const char* name, std::function<void()> body) : impl_(std::make_u
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    impl_->thread = std::thread(std::move(body));
+    impl_->thread = std::thread([name, body = std::move(body)] {
+        try {
+            body();
+        } catch (...) {
+            end_process_for(name, std::current_exception());
+        }
+    });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_setname_np(impl_->thread.native_handle(), name);
 }

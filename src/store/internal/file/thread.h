@@ -5,8 +5,8 @@
 
 namespace muster::store {
 
-/// A thread that ends with its owner: the destructor waits until `body` has returned. Debuggers and
-/// `top -H` show the name, at most 15 bytes.
+/// A thread that ends with its owner: the destructor waits until `body` has returned. If it throws,
+/// the process ends with a message. Debuggers and `top -H` show the name, at most 15 bytes.
 class Thread {
   public:
     Thread(const char* name, std::function<void()> body);

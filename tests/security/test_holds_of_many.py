@@ -1,0 +1,105 @@
+"""No request holds the event loop for long, however many objects and clients it is about.
+
+The fixture fails if one did (holds.py)."""
+
+import concurrent.futures
+import itertools
+import json
+import urllib.parse
+
+from attacked import MERGE
+from test_holds_of_kinds import GATED, METADATA, PODS, REFUSED, SPACE, STRANGER, TABLE, YAML, daemon, tenant  # noqa: F401 (fixtures)
+
+MAPS = f"{SPACE}/configmaps"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+FORMS = ["application/json", TABLE, METADATA, YAML]
+
+
+def create_many(daemon, path, bodies, connections=8):  # noqa: F811
+    bodies = list(bodies)
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        list(pool.map(lambda start: daemon.create_all(path, bodies[start::connections]), range(connections)))
+
+
+def pages(daemon, path, accept, token):  # noqa: F811
+    """What kubectl asks for, page after page."""
+    after, found = "", 0
+    while True:
+        answer = json.loads(daemon.read(f"{path}?limit=500{after}", accept, token=token))
+        found += len(answer.get("rows") or answer.get("items") or [])
+        token_of_next = answer["metadata"].get("continue")
+        if not token_of_next:
+            return found
+        after = "&continue=" + urllib.parse.quote(token_of_next)
+
+
+def test_ten_thousand_objects(daemon, tenant):  # noqa: F811
+    create_many(daemon, MAPS, ({"metadata": {"name": f"m{number}", "labels": {"tenth": str(number % 10), "a": "b"}},
+                                "data": {"k": "x" * 200}} for number in range(10_000)))
+    for accept in (TABLE, "application/json"):
+        assert pages(daemon, MAPS, accept, tenant) >= 10_000
+    for accept in FORMS:
+        assert "m9999" in daemon.read(MAPS, accept, token=tenant), accept
+    terms = ",".join(itertools.chain((f"k{i}!=v" for i in range(50)), (f"a in (b,c{i})" for i in range(49)), ["tenth=3"]))
+    fields = ",".join(["metadata.namespace=team"] * 100)
+    for selector in (f"labelSelector={urllib.parse.quote(terms)}", f"fieldSelector={urllib.parse.quote(fields)}"):
+        assert "m9993" in daemon.read(f"{MAPS}?{selector}", TABLE, token=tenant), selector
+        assert "m9993" not in daemon.read(f"{MAPS}?{selector}", TABLE, token=STRANGER), selector
+    watch = f"{MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
+    for accept in FORMS[:3]:
+        assert "m9999" in daemon.read(watch, accept, token=tenant), accept
+    assert daemon.ask("DELETE", f"{MAPS}?labelSelector=tenth%3D1", token=STRANGER)[0] in REFUSED
+    status, answer = daemon.ask("DELETE", f"{MAPS}?labelSelector=tenth%3D1", token=tenant)
+    assert status == 200 and len(answer["items"]) == 1000
+
+
+def test_the_end_of_a_thousand_pods_and_of_their_namespace(daemon, tenant):  # noqa: F811
+    spec = {"containers": [{"name": "main", "image": "i", "command": ["true"]}], **GATED}
+    create_many(daemon, PODS, ({"metadata": {"name": f"p{number}", "labels": {"a": "b"}}, "spec": spec} for number in range(1000)))
+    for accept in FORMS:
+        assert "p999" in daemon.read(PODS, accept, token=tenant), accept
+    status, answer = daemon.ask("DELETE", PODS + "?gracePeriodSeconds=0", token=tenant)
+    assert status == 200 and len(answer["items"]) == 1000
+    create_many(daemon, PODS, ({"metadata": {"name": f"p{number}"}, "spec": spec} for number in range(500)))
+    create_many(daemon, f"{SPACE}/secrets", ({"metadata": {"name": f"s{number}"}} for number in range(500)))
+    daemon.must("DELETE", SPACE)
+    daemon.wait_until_gone(SPACE)
+
+
+def test_many_clients_see_one_change(daemon, tenant):  # noqa: F811
+    daemon.must("POST", MAPS, {"metadata": {"name": "seen", "labels": {"a": "b"}}, "data": {f"k{i}": "v" * 10 for i in range(3000)}})
+    forms = [("application/json", ""), (TABLE, ""), (METADATA, ""), ("application/json", "&labelSelector=" + ",".join(
+        f"!k{i}" for i in range(100)))]
+    watchers = []
+    for number in range(300):
+        accept, selector = forms[number % len(forms)]
+        connection = daemon.connection()
+        connection.request("GET", f"{MAPS}?watch=true&resourceVersion=0&timeoutSeconds=30{selector}", headers={
+            "Authorization": f"Bearer {tenant}", "Accept": accept})
+        answer = connection.getresponse()
+        assert answer.status == 200
+        watchers.append((connection, answer))
+    for value in ("1", "2"):
+        daemon.must("PATCH", f"{MAPS}/seen", {"metadata": {"annotations": {"round": f"round-{value}"}}}, content_type=MERGE)
+    for connection, answer in watchers:
+        line, seen = b"", ""
+        while "MODIFIED" not in seen:
+            line = answer.readline()
+            assert line, "the watch ended"
+            seen += line.decode()
+        connection.close()
+
+
+def test_tables_of_many_columns(daemon, tenant):  # noqa: F811
+    columns = [{"name": f"c{i}", "type": "string", "jsonPath": f".spec.c{i % 50}"} for i in range(200)]
+    daemon.must("POST", DEFINITIONS, {"metadata": {"name": "wides.a.io"}, "spec": {
+        "group": "a.io", "scope": "Namespaced", "names": {"plural": "wides", "kind": "Wide"}, "versions": [{
+            "name": "v1", "served": True, "storage": True, "additionalPrinterColumns": columns,
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
+    path = "/apis/a.io/v1/namespaces/team/wides"
+    create_many(daemon, path, ({"apiVersion": "a.io/v1", "kind": "Wide", "metadata": {"name": f"w{number}"},
+                                "spec": {f"c{i}": f"v{i}" for i in range(50)}} for number in range(300)))
+    assert pages(daemon, path, TABLE, tenant) == 300
+    assert "w299" in daemon.read(path, TABLE, token=tenant)
+    assert "w299" in daemon.read(f"{path}?watch=true&resourceVersion=0&timeoutSeconds=1", TABLE, token=tenant)
+    assert "w299" not in daemon.read(path, TABLE, token=STRANGER)
