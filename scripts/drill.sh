@@ -11,6 +11,7 @@ verb_drill() {
     crash) shift; drill_crash "$@" ;;
     soak) shift; drill_soak "$@" ;;
     attacks) shift; drill_attacks "$@" ;;
+    fuzz) shift; drill_fuzz "$@" ;;
     versions) shift; drill_versions "$@" ;;
     store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
@@ -33,6 +34,8 @@ verb_drill() {
         say "                       random calls of kubectl, the Python client and plain HTTP (60 minutes): nothing may grow"
         say "attacks [--minutes N] [--seed N] [--only WORDS]"
         say "                       the attacks of ./dev test security at random (10 minutes), beside a client that behaves"
+        say "fuzz [--minutes N] [--only WORDS]"
+        say "                       all fuzzers (10 minutes together), whole requests first and for half of the time: nothing may crash"
         say "versions [MINOR...] [-- PYTEST OPTION...]"
         say "                       the operator's tests on an older and a newer Kubernetes than that of ./dev test"
         say "store-versions [MINOR...] [--keep] [-- PYTEST OPTION...]"
@@ -100,6 +103,15 @@ drill_attacks() {
     prepare_build
     build_target release muster
     python3 "$root/scripts/attack_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
+drill_fuzz() {
+    prepare_build
+    configure fuzz
+    local names
+    mapfile -t names < <(fuzzers)
+    build_target fuzz "${names[@]/%/_fuzz}"
+    python3 "$root/scripts/fuzz_drill.py" "$root" "$@"
 }
 
 drill_elastic() {
