@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::tcp_store {
 namespace {
@@ -61,14 +62,18 @@ class Fields {
             value |= std::uint64_t{static_cast<unsigned char>(bytes_[at_++])} << (8 * i);
         return value;
     }
-    /// False: not there yet.
+    /// False: not there yet; then nothing of it has been read.
     Result<bool> text(std::vector<std::string>& into, std::uint64_t longest, const char* what) {
+        const std::size_t before = at_;
         const std::optional<std::uint64_t> size = number(8);
         if (!size) return false;
         if (*size > longest)
             return Error(Code::kTooLarge,
                          fmt::format("a {} of {} bytes; torch allows {}", what, *size, longest));
-        if (!has(*size)) return false;
+        if (!has(*size)) {
+            at_ = before;
+            return false;
+        }
         into.emplace_back(bytes_.substr(at_, *size));
         at_ += *size;
         return true;
@@ -88,24 +93,24 @@ class Fields {
     std::size_t enough_ = 0;
 };
 
-/// False: incomplete.
-Result<bool> read(Fields& fields, const Layout& layout, StoreCommand& command) {
-    std::uint64_t keys = static_cast<std::uint64_t>(layout.keys);
-    if (layout.counted) {
-        const std::optional<std::uint64_t> count = fields.number(8);
-        if (!count) return false;
-        if (*count > kMostKeys)
+/// Reads the fields that `command` does not have yet. `keys`: how many it says that it has, once
+/// that is known. False: incomplete.
+Result<bool> read(Fields& fields, const Layout& layout, StoreCommand& command,
+                  std::optional<std::uint64_t>& keys) {
+    if (!keys) {
+        keys = layout.counted ? fields.number(8) : static_cast<std::uint64_t>(layout.keys);
+        if (!keys) return false;
+        if (*keys > kMostKeys)
             return Error(Code::kTooLarge,
-                         fmt::format("{} keys at once; torch allows {}", *count, kMostKeys));
-        keys = *count;
+                         fmt::format("{} keys at once; torch allows {}", *keys, kMostKeys));
     }
-    for (std::uint64_t i = 0; i < keys; ++i) {
-        TRY(const bool key, fields.text(command.keys, kLongestKey, "key"));
-        if (!key) return false;
-        for (int value = 0; value < layout.values; ++value) {
-            TRY(const bool whole, fields.text(command.values, kLongestValue, "value"));
-            if (!whole) return false;
-        }
+    const auto values = static_cast<std::size_t>(layout.values);
+    for (;;) {
+        const bool complete = command.values.size() == values * command.keys.size();
+        if (complete && command.keys.size() == *keys) break;
+        TRY(const bool whole, complete ? fields.text(command.keys, kLongestKey, "key")
+                                       : fields.text(command.values, kLongestValue, "value"));
+        if (!whole) return false;
     }
     if (layout.number_bytes == 0) return true;
     const std::optional<std::uint64_t> number = fields.number(layout.number_bytes);
@@ -132,34 +137,44 @@ void StoreReader::put(std::string_view bytes, bool more) {
 void StoreReader::greet() {
     static const std::string kHello =
         encode({.kind = StoreCommandKind::kValidate, .number = kStoreMagic});
-    const std::string_view left = std::string_view(bytes_).substr(used_);
-    if (left.size() < kHello.size() && kHello.starts_with(left)) return;
+    if (left().size() < kHello.size() && kHello.starts_with(left())) return;
     greeted_ = true;
-    if (!left.starts_with(kHello)) return;
+    if (!left().starts_with(kHello)) return;
     dialect_.is_today();
     used_ += kHello.size();
 }
 
+void StoreReader::take(std::size_t bytes) {
+    used_ += bytes;
+    taken_ += bytes;
+}
+
 Result<std::optional<StoreCommand>> StoreReader::next() {
     if (!greeted_) greet();
-    const std::string_view left = std::string_view(bytes_).substr(used_);
-    if (!greeted_ || left.size() < enough_) return std::optional<StoreCommand>();
-    const auto byte = static_cast<std::uint8_t>(left[0]);
-    const std::optional<std::uint8_t> kind = dialect_.number_of(byte, left.substr(1), !more_);
-    if (!kind) return std::optional<StoreCommand>();
-    const std::optional<Layout> layout = layout_of(*kind);
-    if (!layout) return Error(Code::kBadRequest, fmt::format("there is no command {}", byte));
-    StoreCommand command{.kind = static_cast<StoreCommandKind>(*kind)};
-    Fields fields(left.substr(1));
-    TRY(const bool whole, read(fields, *layout, command));
+    if (!greeted_ || left().size() < enough_) return std::optional<StoreCommand>();
+    if (!begun_) {
+        const auto byte = static_cast<std::uint8_t>(left()[0]);
+        const std::optional<std::uint8_t> kind = dialect_.number_of(byte, left().substr(1), !more_);
+        if (!kind) return std::optional<StoreCommand>();
+        if (!layout_of(*kind))
+            return Error(Code::kBadRequest, fmt::format("there is no command {}", byte));
+        begun_ = StoreCommand{.kind = static_cast<StoreCommandKind>(*kind)};
+        take(1);
+    }
+    Fields fields(left());
+    const Layout layout = *layout_of(static_cast<std::uint8_t>(begun_->kind));
+    TRY(const bool whole, read(fields, layout, *begun_, keys_of_begun_));
+    take(fields.at());
     if (!whole) {
-        enough_ = 1 + fields.enough();
+        enough_ = fields.enough() - fields.at();
         return std::optional<StoreCommand>();
     }
-    used_ += 1 + fields.at();
     enough_ = 1;
-    dialect_.heard(command);
-    return std::optional<StoreCommand>(std::move(command));
+    taken_ = 0;
+    keys_of_begun_.reset();
+    std::optional<StoreCommand> command = std::exchange(begun_, std::nullopt);
+    dialect_.heard(*command);
+    return command;
 }
 
 void append_byte(std::string& out, std::uint8_t byte) { out.push_back(static_cast<char>(byte)); }

@@ -68,17 +68,23 @@ class StoreReader {
     /// kTooLarge: over a limit, returned before the rest has arrived.
     Result<std::optional<StoreCommand>> next();
     /// That have come and belong to no whole command yet.
-    std::size_t buffered() const { return bytes_.size() - used_; }
+    std::size_t buffered() const { return bytes_.size() - used_ + taken_; }
 
   private:
     void greet();
+    std::string_view left() const { return std::string_view(bytes_).substr(used_); }
+    void take(std::size_t bytes);
 
     StoreProtocolVersion dialect_;
     bool greeted_ = false;
     bool more_ = false;
     std::string bytes_;
     std::size_t used_ = 0;
-    std::size_t enough_ = 1;  ///< with fewer unread bytes no command is complete
+    std::size_t enough_ = 1;  ///< with fewer unread bytes there is no whole field
+    /// The command whose first fields have been read: each is read once, however many are to come.
+    std::optional<StoreCommand> begun_;
+    std::optional<std::uint64_t> keys_of_begun_;  ///< as it says itself
+    std::size_t taken_ = 0;                       ///< bytes of it that were read
 };
 
 // ---- answers: numbers in little-endian order, texts preceded by their length

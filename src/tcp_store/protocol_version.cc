@@ -1,5 +1,7 @@
 #include "tcp_store/protocol_version.h"
 
+#include <algorithm>
+
 #include "tcp_store/commands.h"
 
 namespace muster::tcp_store {
@@ -27,11 +29,23 @@ std::optional<std::uint64_t> text_size(std::string_view rest) {
 
 }  // namespace
 
+/// Whether `rest`, which has only grown since the last call, is the keys of the wait as far as it
+/// goes. No byte is compared twice.
+bool StoreProtocolVersion::repeats_wait(std::string_view rest) {
+    const std::size_t both = std::min(rest.size(), waited_.size());
+    const std::string_view waited = waited_;
+    if (rest.substr(repeated_, both - repeated_) != waited.substr(repeated_, both - repeated_))
+        return false;
+    repeated_ = both;
+    return true;
+}
+
 StoreProtocolVersion::Kind StoreProtocolVersion::tell(std::uint8_t byte, std::string_view rest,
-                                                      bool all_said) const {
+                                                      bool all_said) {
     // Clients get several keys only after having waited for exactly these.
-    const bool gets = !waited_.empty() && rest.starts_with(waited_);
-    const bool may_get = !waited_.empty() && waited_.starts_with(rest);
+    const bool repeats = !waited_.empty() && repeats_wait(rest);
+    const bool gets = repeats && rest.size() >= waited_.size();
+    const bool may_get = repeats && rest.size() <= waited_.size();
     switch (byte) {
         case kWatchOrDelete:
             return Kind::kOldWithout;
@@ -67,6 +81,7 @@ std::optional<std::uint8_t> StoreProtocolVersion::number_of(std::uint8_t byte,
 
 void StoreProtocolVersion::heard(const StoreCommand& command) {
     waited_.clear();
+    repeated_ = 0;
     if (kind_ != Kind::kOld || command.kind != StoreCommandKind::kWait) return;
     waited_ = encode(command).substr(1);
 }

@@ -29,10 +29,12 @@ class StoreProtocolVersion {
   private:
     enum class Kind : std::uint8_t { kToday, kOld, kOldWithWatch, kOldWithout };
 
-    Kind tell(std::uint8_t byte, std::string_view rest, bool all_said) const;
+    Kind tell(std::uint8_t byte, std::string_view rest, bool all_said);
+    bool repeats_wait(std::string_view rest);
 
-    Kind kind_ = Kind::kOld;  ///< kOld: either of the two
-    std::string waited_;      ///< the keys of the previous command as sent, if it was a wait
+    Kind kind_ = Kind::kOld;    ///< kOld: either of the two
+    std::string waited_;        ///< the keys of the previous command as sent, if it was a wait
+    std::size_t repeated_ = 0;  ///< bytes of these that the next command was seen to repeat
 };
 
 }  // namespace muster::tcp_store

@@ -12,6 +12,7 @@
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "net/accept_each.h"
 #include "tcp_store/busy_poll.h"
 #include "tcp_store/session.h"
@@ -204,7 +205,8 @@ void StoreServer::State::end(Connection& connection) {
 StoreServer::StoreServer(const asio::any_io_executor& executor, Clock& clock, Admits admits,
                          StoreLimits limits)
     : state_(std::make_unique<State>(executor, clock, std::move(admits), limits)) {
-    state_->tasks.spawn("store burst", state_->busy_poll.stay_awake());
+    spawn_restarting(state_->tasks, clock, "store burst",
+                     [state = state_.get()] { return state->busy_poll.stay_awake(); });
 }
 
 StoreServer::~StoreServer() = default;

@@ -171,6 +171,14 @@ TEST_F(StoreServerTest, AConnectionWhoseTaskFailsEndsAlone) {
     }
 }
 
+TEST_F(StoreServerTest, WhatStaysAwakeInABurstBeginsAgainAfterAFault) {
+    settle();
+    const TaskFault fault("store burst");
+    limit({});
+    advance(1s);
+    EXPECT_EQ(fault.hits(), 2u);
+}
+
 TEST_F(StoreServerTest, ForgetsAWaiterThatIsGone) {
     auto waiter = connect();
     auto setter = connect();

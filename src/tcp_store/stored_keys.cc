@@ -8,11 +8,32 @@
 
 namespace muster::tcp_store {
 
+bool StoreKeys::exists(const std::string& key) const {
+    return keys_.contains(key) || length(key) > 0;
+}
+
 /// The value of a key, which exists from now on.
 std::string& StoreKeys::stored(const std::string& key) {
     const auto [at, is_new] = keys_.try_emplace(key);
-    if (is_new) bytes_ += key.size() + kEntryBytes;
+    if (is_new) {
+        bytes_ += key.size() + kEntryBytes;
+        if (length(key) == 0) note_arrival(key);
+    }
     return at->second;
+}
+
+// Waits count what they miss: to look for each key again would cost their number at every change.
+
+void StoreKeys::note_arrival(const std::string& key) {
+    const auto place = waiting_.find(key);
+    if (place == waiting_.end()) return;
+    for (const auto& [order, waiter] : place->second) --waits_.at(waiter).missing;
+}
+
+void StoreKeys::note_removal(const std::string& key) {
+    const auto place = waiting_.find(key);
+    if (place == waiting_.end()) return;
+    for (const auto& [order, waiter] : place->second) ++waits_.at(waiter).missing;
 }
 
 bool StoreKeys::erase(const std::string& key) {
@@ -20,6 +41,7 @@ bool StoreKeys::erase(const std::string& key) {
     if (found == keys_.end()) return false;
     bytes_ -= key.size() + found->second.size() + kEntryBytes;
     keys_.erase(found);
+    if (length(key) == 0) note_removal(key);
     return true;
 }
 
@@ -73,8 +95,7 @@ Result<std::int64_t> StoreKeys::add(const std::string& key, std::int64_t amount)
 }
 
 bool StoreKeys::has_all(const std::vector<std::string>& keys) const {
-    return std::ranges::all_of(
-        keys, [this](const std::string& key) { return keys_.contains(key) || length(key) > 0; });
+    return std::ranges::all_of(keys, [this](const std::string& key) { return exists(key); });
 }
 
 std::vector<std::string> StoreKeys::list() const {
@@ -85,9 +106,11 @@ std::vector<std::string> StoreKeys::list() const {
 }
 
 void StoreKeys::push(const std::string& queue, std::string value) {
+    const bool existed = exists(queue);
     ++elements_;
     bytes_ += queue.size() + value.size() + kEntryBytes;
     queues_[queue].push_back(std::move(value));
+    if (!existed) note_arrival(queue);
     // One element serves one waiter: the others would find nothing.
     look_at(queue, 1);
 }
@@ -99,7 +122,10 @@ std::optional<std::string> StoreKeys::pop(const std::string& queue) {
     found->second.pop_front();
     --elements_;
     bytes_ -= queue.size() + value.size() + kEntryBytes;
-    if (found->second.empty()) queues_.erase(found);
+    if (found->second.empty()) {
+        queues_.erase(found);
+        if (!keys_.contains(queue)) note_removal(queue);
+    }
     return value;
 }
 
@@ -116,24 +142,32 @@ void StoreKeys::wait(Waiter waiter, std::vector<std::string> keys) {
         released_.push_back(waiter);
         return;
     }
-    for (const std::string& key : keys) waiting_[key].push_back(waiter);
-    const auto wait = waits_.emplace(waiter, Wait{.keys = std::move(keys), .barrier = {}}).first;
-    bytes_ += bytes_of(wait->second);
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    Wait wait{.keys = std::move(keys), .barrier = {}, .order = ++last_order_};
+    for (const std::string& key : wait.keys) {
+        waiting_[key].emplace(wait.order, waiter);
+        if (!exists(key)) ++wait.missing;
+    }
+    bytes_ += bytes_of(wait);
+    waits_.emplace(waiter, std::move(wait));
 }
 
 void StoreKeys::arrive(Waiter waiter, const std::string& barrier, std::int64_t members) {
     cancel(waiter);
-    std::vector<Waiter>& there = barriers_[barrier];
-    there.push_back(waiter);
-    const Wait wait{.keys = {}, .barrier = barrier, .at_barrier = true};
+    Waiters& there = barriers_[barrier];
+    const Wait wait{.keys = {}, .barrier = barrier, .at_barrier = true, .order = ++last_order_};
+    there.emplace(wait.order, waiter);
     bytes_ += bytes_of(wait);
     waits_.emplace(waiter, wait);
     if (static_cast<std::int64_t>(there.size()) < members) return;
-    const std::vector<Waiter> all = std::move(there);
-    barriers_.erase(barrier);
-    for (const Waiter one : all) waits_.erase(one);
+    const Waiters all = std::move(there);
+    barriers_.erase(wait.barrier);
+    for (const auto& [order, one] : all) {
+        waits_.erase(one);
+        released_.push_back(one);
+    }
     bytes_ -= all.size() * bytes_of(wait);
-    released_.insert(released_.end(), all.begin(), all.end());
 }
 
 bool StoreKeys::cancel(Waiter waiter) {
@@ -155,7 +189,7 @@ void StoreKeys::leave(Waiter waiter, const Wait& wait) {
     const auto out_of = [&](auto& places, const std::string& name) {
         const auto place = places.find(name);
         if (place == places.end()) return;
-        std::erase(place->second, waiter);
+        place->second.erase({wait.order, waiter});
         if (place->second.empty()) places.erase(place);
     };
     if (wait.at_barrier) return out_of(barriers_, wait.barrier);
@@ -167,16 +201,16 @@ void StoreKeys::leave(Waiter waiter, const Wait& wait) {
 void StoreKeys::look_at(const std::string& key, std::size_t most) {
     const auto place = waiting_.find(key);
     if (place == waiting_.end()) return;
-    // A copy: a released waiter changes the list.
-    const std::vector<Waiter> candidates = place->second;
-    for (const Waiter waiter : candidates) {
-        if (most == 0) return;
+    std::vector<Waiter> over;  // first all of them: a released waiter changes the list
+    for (const auto& [order, waiter] : place->second) {
+        if (over.size() == most) break;
+        if (waits_.at(waiter).missing == 0) over.push_back(waiter);
+    }
+    for (const Waiter waiter : over) {
         const auto found = waits_.find(waiter);
-        if (found == waits_.end() || !has_all(found->second.keys)) continue;
         leave(waiter, found->second);
         waits_.erase(found);
         released_.push_back(waiter);
-        --most;
     }
 }
 

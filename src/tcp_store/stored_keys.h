@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -64,12 +66,18 @@ class StoreKeys {
 
   private:
     struct Wait {
-        std::vector<std::string> keys;
-        std::string barrier;  ///< used if there are no keys
+        std::vector<std::string> keys;  ///< each once
+        std::string barrier;            ///< used if there are no keys
         bool at_barrier = false;
+        std::uint64_t order = 0;  ///< who waits longer is released first
+        std::size_t missing = 0;  ///< of the keys
     };
+    using Waiters = std::set<std::pair<std::uint64_t, Waiter>>;  ///< in their order
 
+    bool exists(const std::string& key) const;
     std::string& stored(const std::string& key);
+    void note_arrival(const std::string& key);
+    void note_removal(const std::string& key);
     void look_at(const std::string& key, std::size_t most);
     static std::size_t bytes_of(const Wait& wait);
     void leave(Waiter waiter, const Wait& wait);
@@ -77,9 +85,10 @@ class StoreKeys {
     std::unordered_map<std::string, std::string> keys_;
     std::unordered_map<std::string, std::deque<std::string>> queues_;
     std::unordered_map<Waiter, Wait> waits_;
-    std::unordered_map<std::string, std::vector<Waiter>> waiting_;  ///< by missing key
-    std::unordered_map<std::string, std::vector<Waiter>> barriers_;
+    std::unordered_map<std::string, Waiters> waiting_;  ///< by each key that they wait for
+    std::unordered_map<std::string, Waiters> barriers_;
     std::vector<Waiter> released_;
+    std::uint64_t last_order_ = 0;
     std::size_t elements_ = 0;
     std::size_t bytes_ = 0;
 };
