@@ -292,7 +292,7 @@ TEST_F(RpcCalls, WhoSendsWhatIsNoneIsToldSoAndCutOff) {
 }
 
 // As torch 2.7 begins: VALIDATE with its number, PING with the id of the process, whose answer has to
-// be the same.
+// be the same. And as torch 1.13 does: COMPARE_SET.
 TEST_F(RpcCalls, ClientsOfTorchsStoreAreTurnedAwayAtOnceAndTheLogSaysSoOnce) {
     int logged = 0;
     log::set_sink([&](log::Level, std::string_view line) {
@@ -301,10 +301,11 @@ TEST_F(RpcCalls, ClientsOfTorchsStoreAreTurnedAwayAtOnceAndTheLogSaysSoOnce) {
     });
     serve(adding_server());
     const Instant begins = clock.now();
-    for (int tries = 0; tries < 3; ++tries) {
+    const std::string today("\0\xCE\xF7\x85\x3C\x0D\x01\x02\0\0", 10);
+    const std::string before = std::string("\x01\x13\0\0\0\0\0\0\0", 9) + "/torch.rendezvous.a";
+    for (const std::string& hello : {today, before, today, before}) {
         auto stream = listener->connect();
         ASSERT_TRUE(stream);
-        const std::string hello("\0\xCE\xF7\x85\x3C\x0D\x01\x02\0\0", 10);
         ASSERT_TRUE(await((*stream)->write(asio::buffer(hello))));
         EXPECT_EQ(await(read_bytes(**stream)), "\xff\xff\xff\xff");
     }

@@ -27,9 +27,9 @@ class FrameReader {
 
     void put(std::string_view bytes);
     /// The next whole frame; nullopt until more has arrived. kTooLarge: a frame is longer than
-    /// allowed, returned as soon as its length is known; kBadRequest: it is not a Frame, or of a
-    /// kind unknown to this version; kUnsupported: the other side speaks the protocol of torch's
-    /// TCPStore.
+    /// allowed, returned as soon as its length is known (of the first one also the byte behind
+    /// that); kBadRequest: it is not a Frame, or of a kind unknown to this version; kUnsupported:
+    /// the other side speaks the protocol of torch's TCPStore.
     Result<std::optional<Frame>> next();
     /// True in the middle of a frame: the stream must not end here.
     bool torn() const { return used_ < bytes_.size(); }
@@ -38,6 +38,7 @@ class FrameReader {
     std::size_t longest_;
     std::string bytes_;
     std::size_t used_ = 0;  ///< of bytes_, already returned by next()
+    bool first_ = true;     ///< no frame has come yet
 };
 
 }  // namespace muster::rpc

@@ -52,6 +52,42 @@ TEST(Frames, ThoseOfTorchsStoreAreKnownByTheirBeginning) {
     EXPECT_EQ(read_all(reader), "!it is a client of torch's own store, and not an agent");
 }
 
+// As torch 1.13 begins: of torchrun COMPARE_SET with the key of its rendezvous, of a worker ADD with
+// the key by which workers are counted. Both come in pieces.
+TEST(Frames, ThoseOfTorchBefore21AreKnownByACommandWithTheLengthOfItsKey) {
+    const std::string rendezvous = std::string("\x01\x13\0\0\0\0\0\0\0", 9) + "/torch.rendezvous.a";
+    const std::string worker = std::string("\x03\x06\0\0\0\0\0\0\0", 9) + "/init/";
+    for (const std::string& bytes : {rendezvous, worker}) {
+        for (const std::size_t longest : {std::size_t{1000}, std::size_t{16} << 20}) {
+            FrameReader reader(longest);
+            for (std::size_t at = 0; at < 8; ++at) {
+                reader.put(bytes.substr(at, 1));
+                EXPECT_EQ(read_all(reader), "") << at;
+            }
+            reader.put(bytes.substr(8));
+            EXPECT_EQ(
+                read_all(reader),
+                "!it is a client of torch's own store (of torch before 2.1), and not an agent");
+        }
+    }
+}
+
+TEST(Frames, AMessageWhoseLengthLooksLikeACommandOfTorchIsRead) {
+    std::string body(240, 'x');
+    Frame frame = note(body);
+    while (frame.ByteSizeLong() < 258) frame = note(body += 'x');
+    ASSERT_EQ(frame.ByteSizeLong(), 258U) << "a GET with a key of one byte";
+    FrameReader reader(1 << 20);
+    const std::string bytes = bytes_of({frame});
+    reader.put(bytes.substr(0, 4));
+    EXPECT_EQ(read_all(reader), "");
+    reader.put(bytes.substr(4));
+    EXPECT_EQ(read_all(reader), body + ";");
+    FrameReader shorter(100);
+    shorter.put(bytes.substr(0, 5));
+    EXPECT_EQ(read_all(shorter), "!a message of 258 bytes; at most 100 are allowed here");
+}
+
 TEST(Frames, KnowsThatAnEndTearsOne) {
     const std::string bytes = bytes_of({note("one")});
     FrameReader reader(100);
