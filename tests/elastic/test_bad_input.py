@@ -71,14 +71,16 @@ def test_something_else_is_where_the_nodes_meet(job, answer, said):
     assert f"The nodes meet at 127.0.0.1:{port} (--master-addr and --master-port)" in agent.text, agent.text
 
 
-def test_a_client_of_torchs_own_store_is_told_apart_at_once(job):
-    """As torchrun is one that a worker starts, or another node in place of muster-run. It would try for its whole time. These are the first
-    bytes of torch 2.1 and newer; what older ones send could begin a message of ours."""
+@pytest.mark.parametrize("hello", [b"\0" + struct.pack("<I", 0x3C85F7CE), b"\1" + struct.pack("<Q", 19) + b"/torch.rendezvous.a"],
+                         ids=["torch 2.1 and newer", "torch before 2.1"])
+def test_a_client_of_torchs_own_store_is_told_apart_at_once(job, hello):
+    """As torchrun is one that a worker starts, or another node in place of muster-run. It would try for its whole time. These are its first
+    bytes."""
     port = free_port()
     agent = job.start("--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{port}")
     job.until(lambda: listens(port))
     with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
-        client.sendall(b"\0" + struct.pack("<I", 0x3C85F7CE))
+        client.sendall(hello)
         while client.recv(100):
             pass
     job.until(lambda: "torch's own torchrun calls where agents of muster-run meet" in agent.text)

@@ -7,11 +7,13 @@ import subprocess
 import pytest
 
 from conftest import LIMIT_S, MUSTER_RUN
+from torchruns import TORCHRUNS
 
 HERE = ["--standalone", "--nproc-per-node", "2"]
 LINES = 8000
+TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
 # On Python 3.11 torchrun of torch 1.13 fails without files, and with those of stderr.
-PEER = ["python3", "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1"]
+FILES = ["--redirects", "1", "--tee", "1"]
 
 
 def begin(job, *words, program=(MUSTER_RUN,), **streams):
@@ -71,17 +73,48 @@ def test_a_progress_bar_moves(job):
     assert run.wait(LIMIT_S) == 0, errors(job)
 
 
-@pytest.mark.parametrize("program", [(MUSTER_RUN, *HERE), PEER], ids=["ours", "torchrun"])
-def test_rank_0_reads_our_input(job, program):
-    script = job.write("ask.py", """
-        import os, sys
-        if os.environ["RANK"] == "0":
-            print("heard", input(), sys.stdin.read().split(), flush=True)
-    """)
-    run = begin(job, script, program=program, stdin=subprocess.PIPE)
+ASKS = """
+    import os, sys
+    if os.environ["RANK"] == "0":
+        print("heard", input(), sys.stdin.read().split(), flush=True)
+"""
+
+
+def assert_rank_0_hears(job, *words, program):
+    run = begin(job, *words, job.write("ask.py", ASKS), program=program, stdin=subprocess.PIPE)
     out, _ = run.communicate(b"one\ntwo three\n", timeout=LIMIT_S)
     assert run.returncode == 0, errors(job)
     assert out.decode().splitlines()[-1].removeprefix("[default0]:") == "heard one ['two', 'three']"
+
+
+def test_rank_0_reads_our_input(job):
+    assert_rank_0_hears(job, *HERE, program=(MUSTER_RUN,))
+
+
+@pytest.mark.parametrize("python", TORCHRUNS)
+def test_rank_0_reads_the_input_of_torchrun(job, python):
+    assert_rank_0_hears(job, *TORCHRUN, *FILES, program=(python,))
+
+
+@pytest.mark.parametrize("python", TORCHRUNS)
+def test_tee_and_files_are_those_of_torchrun(job, python):
+    """The same lines on the console, with the same prefixes, and the same files with the same content."""
+    script = job.write("lines.py", """
+        import os
+        for line in range(3):
+            print("rank", os.environ["RANK"], "line", line, flush=True)
+    """)
+    found = []
+    for name, program in (("ours", (MUSTER_RUN, *HERE)), ("theirs", (python, *TORCHRUN))):
+        logs = job.place / name
+        run = begin(job, *FILES, "--log_dir", logs, script, program=program)
+        out, _ = run.communicate(timeout=LIMIT_S)
+        assert run.returncode == 0, errors(job)
+        files = {str(path.relative_to(logs).relative_to(next(logs.iterdir()).name)): path.read_text()
+                 for path in logs.rglob("stdout.log")}
+        found.append((sorted(out.decode().splitlines()), files))
+    assert found[0] == found[1]
+    assert found[0][1], "there are files"
 
 
 def test_other_ranks_have_no_input(job):

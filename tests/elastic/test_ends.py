@@ -9,8 +9,11 @@ import subprocess
 import pytest
 
 from conftest import BINARY, MUSTER_RUN, alive, free_port
+from torchruns import TORCHRUNS
 
 HERE = ["--standalone", "--nproc-per-node", "2"]
+# On Python 3.11 torchrun of torch 1.13 fails without files, and with those of stderr.
+TORCHRUN = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1"]
 # What a program before us ignores stays ignored, and a test may be started in the background of a shell.
 PLAIN = ["env", "--default-signal=INT,HUP,USR1"]
 
@@ -43,6 +46,15 @@ def test_workers_get_the_signal_that_came(job, sent, flags, heard):
     assert agent.wait() == 128 + sent, agent.text
     assert len(job.lines(heard)) == 2, job.said.read_text()
     assert list(job.scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("python", TORCHRUNS)
+def test_workers_of_torchrun_get_the_signal_that_came(job, python):
+    agent = job.call(*TORCHRUN, job.write("waits.py", WAITS), program=python, within=PLAIN)
+    both(job, "started")
+    agent.send(signal.SIGINT)
+    assert agent.wait() != 0, agent.text
+    assert len(job.lines("KeyboardInterrupt")) == 2, agent.text
 
 
 def test_what_nohup_ignores_stays_ignored(job):
@@ -101,8 +113,6 @@ def test_what_a_rank_left_behind_may_finish(job):
     assert (job.place / "uploaded").read_text() == "all\n"
 
 
-# On Python 3.11 torchrun of torch 1.13 fails without files, and with those of stderr.
-PEER = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1"]
 RECORDED = """
     import os
     from torch.distributed.elastic.multiprocessing.errors import record
@@ -114,15 +124,22 @@ RECORDED = """
 """
 
 
-@pytest.mark.parametrize("program, words", [(MUSTER_RUN, HERE), ("python3", PEER)],
-                         ids=["ours", "torchrun"])
-def test_the_caller_gets_the_first_cause(job, program, words):
+def assert_the_caller_gets_the_first_cause(job, *words, program):
     file = job.place / "cause.json"
     agent = job.call(*words, job.write("bad.py", RECORDED), program=program, environment={"TORCHELASTIC_ERROR_FILE": str(file)})
     assert agent.wait() == 1
     message = json.loads(file.read_text())["message"]
     assert message["message"].startswith("ValueError: no such column: label"), message
     assert message["errorCode"] == 1 and "Traceback" in message["extraInfo"]["py_callstack"], message
+
+
+def test_the_caller_gets_the_first_cause(job):
+    assert_the_caller_gets_the_first_cause(job, *HERE, program=MUSTER_RUN)
+
+
+@pytest.mark.parametrize("python", TORCHRUNS)
+def test_the_caller_of_torchrun_gets_the_first_cause(job, python):
+    assert_the_caller_gets_the_first_cause(job, *TORCHRUN, program=python)
 
 
 def test_error_files_that_are_named_are_kept(job):
