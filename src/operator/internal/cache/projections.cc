@@ -140,9 +140,10 @@ bool is_ready(const json::value* status) {
     return false;
 }
 
-std::int32_t annotated_number(const json::value& object, std::string_view key) {
+std::int32_t annotated_number(const json::value& object, std::string_view key,
+                              std::int32_t most = kMostOfPod) {
     const std::string written = text(at(object, {"metadata", "annotations", key}));
-    return std::clamp(parse_number<std::int32_t>(written).value_or(0), 0, kMostOfPod);
+    return std::clamp(parse_number<std::int32_t>(written).value_or(0), 0, most);
 }
 
 std::optional<WallTime> time_at(const json::value& object,
@@ -300,9 +301,12 @@ std::optional<PodPtr> project_pod(const json::value& object) {
     for (const json::value& container : list(child(status, "containerStatuses")))
         if (text(child(&container, "name")) == main) read_exits(container, *pod);
     pod->node_restarts = restarts_in_place(status);
-    pod->restart_history = {.restarts = annotated_number(object, jobs::annotations::kRestarts),
-                            .generation = annotated_number(object, kube::kGenerationAnnotation),
-                            .in_a_row = annotated_number(object, jobs::annotations::kInARow)};
+    // The generation is compared with that of the job: a smaller bound would make each new pod one of
+    // an earlier generation.
+    pod->restart_history = {
+        .restarts = annotated_number(object, jobs::annotations::kRestarts),
+        .generation = annotated_number(object, kube::kGenerationAnnotation, kMostOfJob),
+        .in_a_row = annotated_number(object, jobs::annotations::kInARow)};
     pod->ended_at = end_of(object, *pod);
     pod->problem = problem_of(object, *pod);
     if (!kind.owned_types.empty())

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
+#include <limits>
 
 #include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
@@ -211,6 +212,18 @@ TEST(Records, RestartsAndTheirHistory) {
     EXPECT_EQ(pod.node_restarts, 6);
     EXPECT_EQ(pod.restart_history.restarts, 4);
     EXPECT_EQ(pod.restart_history.generation, 0) << "not one of ours";
+}
+
+TEST(Records, APodOfTheLargestGenerationIsOfItsJobs) {
+    json::object of_job = job_object({});
+    of_job["metadata"].as_object()["uid"] = "job";
+    of_job["status"] = {{"restartGeneration", std::numeric_limits<std::int32_t>::max()}};
+    const std::int32_t generation =
+        project_job(pytorch(), of_job, nullptr).record->status.unpack().restart_generation.value();
+    json::value object = pod_object();
+    object.at("metadata").as_object()["annotations"] = {
+        {"muster.dev/generation", std::to_string(generation)}};
+    EXPECT_EQ(project(object).restart_history.generation, generation);
 }
 
 TEST(Records, PhasesAndDeletion) {

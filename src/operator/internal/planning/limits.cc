@@ -57,7 +57,7 @@ std::int32_t restarts_in_a_row(const jobs::JobStatus& status, WallTime now) {
     const std::optional<WallTime> last = kube::parse_time(status.last_restart_time);
     const std::int32_t before = status.restarts_in_a_row.value_or(0);
     // Its pods are made when the pause is over, and have the whole time to prove themselves.
-    const bool soon = last && now - (*last + pause_before_restart(before)) < kKeptUp;
+    const bool soon = last && now - *last < pause_before_restart(before) + kKeptUp;
     return soon ? before + 1 : 1;
 }
 
