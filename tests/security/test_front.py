@@ -243,7 +243,8 @@ def test_watches_that_nobody_reads_have_a_bound(up):
             while b"\r\n\r\n" not in received:
                 received += connection.recv(1)
             begun += connection.recv(2) != b"0\r"
-        assert 100 < begun < 400, begun
+        # Those that the kernel took whole are held no more, and others had their turn.
+        assert 100 < begun < 600, begun
         assert up.memory("VmHWM") - before < 400 * MIB, (up.memory("VmHWM") - before) // MIB
         assert up.serves() and up.ask("GET", MAPS, up.admin())[0] == 200
 
