@@ -17,11 +17,31 @@ std::string write_yaml(const json::value& value) {
 }
 
 /// 9 MB of ConfigMaps, which are more than the budget, and bob, who may read them.
-class BudgetTest : public FrontFixture {
+/// bob is no administrator, and reads what he likes.
+class ReaderFixture : public FrontFixture {
+  protected:
+    using FrontFixture::FrontFixture;
+
+    void let_bob_view() {
+        const std::string bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+        EXPECT_EQ(post(bindings, R"({"metadata":{"name":"b"},"roleRef":{"kind":"ClusterRole",
+            "name":"view"},"subjects":[{"kind":"User","name":"bob"}]})")
+                      .status,
+                  201);
+        settle();
+    }
+    std::unique_ptr<net::HttpBody> stream(net::HttpRequest request) {
+        auto body = await(client_.stream(std::move(request), std::chrono::seconds(10)));
+        EXPECT_TRUE(body.has_value());
+        return *std::move(body);
+    }
+};
+
+class BudgetTest : public ReaderFixture {
   protected:
     BudgetTest()
-        : FrontFixture({.manage_fields = true, .default_roles = true},
-                       {.yaml = {.read = nullptr, .write = write_yaml}}) {
+        : ReaderFixture({.manage_fields = true, .default_roles = true},
+                        {.yaml = {.read = nullptr, .write = write_yaml}}) {
         settle();
         const std::string data(450'000, 'x');
         for (int i = 0; i < 20; ++i)
@@ -30,12 +50,7 @@ class BudgetTest : public FrontFixture {
                      fmt::format(R"({{"metadata":{{"name":"m{}"}},"data":{{"k":"{}"}}}})", i, data))
                     .status,
                 201);
-        const std::string bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-        EXPECT_EQ(post(bindings, R"({"metadata":{"name":"b"},"roleRef":{"kind":"ClusterRole",
-            "name":"view"},"subjects":[{"kind":"User","name":"bob"}]})")
-                      .status,
-                  201);
-        settle();
+        let_bob_view();
     }
 
     net::HttpRequest of_bob(std::string target, std::string_view accept = "application/json") {
@@ -43,10 +58,7 @@ class BudgetTest : public FrontFixture {
                        {{"Impersonate-User", "bob"}, {"Accept", accept}});
     }
     std::unique_ptr<net::HttpBody> watch(std::string_view query = "") {
-        auto body = await(client_.stream(of_bob(fmt::format("{}?watch=1{}", kMaps, query)),
-                                         std::chrono::seconds(10)));
-        EXPECT_TRUE(body.has_value());
-        return *std::move(body);
+        return stream(of_bob(fmt::format("{}?watch=1{}", kMaps, query)));
     }
 
     net::ByteBudget::Share others_{budget_};
@@ -102,9 +114,9 @@ TEST_F(BudgetTest, AWatchEndsBeforeAPieceForWhichThereIsNoRoom) {
 }
 
 /// bob, and a container whose log he may read.
-class LogBudgetTest : public FrontFixture {
+class LogBudgetTest : public ReaderFixture {
   protected:
-    LogBudgetTest() : FrontFixture({.default_roles = true}) {
+    LogBudgetTest() : ReaderFixture({.default_roles = true}) {
         server_->connect_node(node_);
         node_.add_container("default", "p", "main");
         node_.start("default", "p", "main");
@@ -113,22 +125,14 @@ class LogBudgetTest : public FrontFixture {
             {"name":"main","image":"a"}]}})")
                       .status,
                   201);
-        const std::string bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-        EXPECT_EQ(post(bindings, R"({"metadata":{"name":"b"},"roleRef":{"kind":"ClusterRole",
-            "name":"view"},"subjects":[{"kind":"User","name":"bob"}]})")
-                      .status,
-                  201);
-        settle();
+        let_bob_view();
     }
     /// Before the node that its logs refer to.
     void TearDown() override { await(http_.stop()); }
 
     std::unique_ptr<net::HttpBody> follow(std::string_view user = "bob") {
-        auto body = await(client_.stream(
-            request("GET", kPods + "/p/log?follow=true", "", {{"Impersonate-User", user}}),
-            std::chrono::seconds(10)));
-        EXPECT_TRUE(body.has_value());
-        return *std::move(body);
+        return stream(
+            request("GET", kPods + "/p/log?follow=true", "", {{"Impersonate-User", user}}));
     }
     void write(std::size_t bytes) {
         node_.write("default", "p", "main", std::string(bytes, 'x') + "\n");

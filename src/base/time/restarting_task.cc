@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+
 namespace muster {
 
 namespace {

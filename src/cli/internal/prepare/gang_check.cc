@@ -88,8 +88,8 @@ std::optional<std::string> never_fit(const jobs::Job& job, const std::vector<Rep
     const auto text = [&](const Together& sum, std::string_view when, std::string_view advice) {
         return fmt::format(
             "{} of its pods {} and ask for {} of \"{}\" together, of which this machine has {}: "
-            "the "
-            "job would wait forever. Lower their requests or replicas{}, or run without them with "
+            "the job would wait forever. Lower their requests or replicas{}, or run without them "
+            "with "
             "--ignore-resources {}",
             sum.pods, when, sum.wanted.to_string(), resource, have.to_string(), advice, resource);
     };

@@ -62,7 +62,6 @@ std::optional<std::size_t> script_index(const std::vector<std::string>& words) {
     return std::nullopt;
 }
 
-/// One container in its pod.
 /// Nothing if the machine does not know the resource.
 std::optional<kube::Quantity> offered(const control_plane::Machine& machine,
                                       const std::string& name) {
@@ -74,6 +73,7 @@ std::optional<kube::Quantity> offered(const control_plane::Machine& machine,
     return std::nullopt;
 }
 
+/// One container in its pod.
 class ContainerCheck {
   public:
     /// `made`: the container as the job's kind makes it; null for a pod of the user. It may have a

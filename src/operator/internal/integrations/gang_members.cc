@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "jobs/gang.h"
 #include "jobs/kind.h"
-#include "operator/internal/integrations/gang.h"
 
 namespace muster::operators {
 namespace {
@@ -19,7 +19,7 @@ std::vector<Candidates> candidates(const jobs::Job& job) {
     std::vector<Candidates> all;
     for (const jobs::ReplicaType& type : job.kind->replica_types) {
         const jobs::ReplicaSpec* spec = job.replica(type.name);
-        if (spec != nullptr && starts_at_first(job, type.name))
+        if (spec != nullptr && jobs::starts_at_first(job, type.name))
             all.push_back({&type.name, spec, all.size()});
     }
     return all;
@@ -47,7 +47,7 @@ bool depends_on_priorities(const jobs::Job& job) {
         all += one.spec->replicas.value_or(0);
         named = named || !one.spec->template_.spec.priority_class_name.empty();
     }
-    return types.size() > 1 && named && gang_size(job) < all;
+    return types.size() > 1 && named && jobs::gang_size(job) < all;
 }
 
 std::vector<GangMembers> gang_members(const jobs::Job& job, std::int32_t size,
@@ -70,7 +70,7 @@ std::vector<GangMembers> gang_members(const jobs::Job& job, std::int32_t size,
 Amounts min_resources(const jobs::Job& job, const Priorities& priorities) {
     if (is_given(job)) return amounts_of(job.run_policy.scheduling_policy->min_resources);
     Amounts sum;
-    for (const GangMembers& members : gang_members(job, gang_size(job), priorities))
+    for (const GangMembers& members : gang_members(job, jobs::gang_size(job), priorities))
         add_times(sum, pod_requests(job.replica(members.type)->template_.spec), members.count);
     return sum;
 }

@@ -5,7 +5,7 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "operator/internal/integrations/gang.h"
+#include "jobs/gang.h"
 #include "operator/internal/integrations/integration_fixture.h"
 
 namespace muster::operators {

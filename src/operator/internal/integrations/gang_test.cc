@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "jobs/gang.h"
 #include "jobs/kind.h"
 #include "kube/objects/pod_contract.h"
 

@@ -1,12 +1,12 @@
 #include "operator/internal/integrations/pod_group.h"
 
-#include "operator/internal/integrations/gang.h"
+#include "jobs/gang.h"
 
 namespace muster::operators {
 
 jobs::OwnedObject pod_group(const jobs::Job& job, kube::ResourceType type,
                             const Priorities& priorities) {
-    json::object spec{{"minMember", gang_size(job)}};
+    json::object spec{{"minMember", jobs::gang_size(job)}};
     if (const Amounts resources = min_resources(job, priorities); !resources.empty())
         spec["minResources"] = to_json(resources);
     jobs::OwnedObject group{.type = std::move(type),

@@ -6,7 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/lower_case.h"
-#include "operator/internal/integrations/gang.h"
+#include "jobs/gang.h"
 
 namespace muster::operators::yunikorn {
 namespace {
@@ -56,7 +56,7 @@ void mark(const jobs::Job& job, const jobs::ReplicaId& replica, const Priorities
     if (annotations.contains(kGroup) || annotations.contains(kGroups)) return;
     json::array groups;
     bool is_member = false;
-    for (const GangMembers& members : gang_members(job, gang_size(job), priorities)) {
+    for (const GangMembers& members : gang_members(job, jobs::gang_size(job), priorities)) {
         is_member = is_member || members.type == replica.type;
         groups.push_back(task_group(job, members));
     }
