@@ -9,7 +9,7 @@ import re
 import sys
 from typing import NamedTuple
 
-WHOLE_PROGRAM = ["simulate", "e2e", "security", "elastic", "conformance", "cluster"]
+WHOLE_PROGRAM = ["simulate", "e2e", "security", "elastic", "conformance", "cluster", "foreign"]
 
 # Folders of tests in Python -> the suites that run them.
 TESTS = {
@@ -19,6 +19,7 @@ TESTS = {
     "tests/elastic": ["elastic"],
     "tests/conformance": ["conformance", "cluster"],
     "tests/operator": ["cluster"],
+    "tests/foreign": ["foreign"],
     "python/muster/tests": ["python"],
 }
 
@@ -32,7 +33,7 @@ OTHERS = [
     (r"tests/launch/", ["folder launch"]),
     (r"tests/mutations/", ["tools test_mutate"]),
     (r"tests/upstream/", ["tools test_upstream"]),
-    (r"tests/cluster/", ["tools test_cluster", "conformance", "cluster"]),
+    (r"tests/cluster/", ["tools test_cluster", "conformance", "cluster", "foreign"]),
     (r"examples/", ["e2e test_examples", "tools test_docs"]),
     (r"deploy/", ["e2e test_deploy", "conformance test_install"]),
     (r"dev$|scripts/|bench/|\.ci/|\.github/", ["tools"]),

@@ -44,6 +44,8 @@ suite_conformance() {
     for client in "${conformance_clients[@]}"; do
         build_programs conformance "$client" || say "$client: its tests are skipped, $reason"
     done
+    local inputs
+    depends_on release/src/cli/muster
     # shellcheck disable=SC2046
     run_pytest conformance tests/conformance $(side_by_side "$(cores)" "$@") "$@"
 }
@@ -51,7 +53,7 @@ suite_conformance() {
 suite_cluster() (
     beside=()
     trap stop_beside EXIT
-    local reason client
+    local reason client built=()
     need_packages cluster
     need_etcd
     if ! build_programs cluster "${conformance_servers[@]}"; then
@@ -59,20 +61,36 @@ suite_cluster() (
         return
     fi
     for client in "${conformance_clients[@]}"; do
-        build_programs cluster "$client" || say "$client: its tests are skipped, $reason"
+        if build_programs cluster "$client"; then built+=("$client"); else say "$client: its tests are skipped, $reason"; fi
     done
     # Servers of their own for each: the operator's tests stop theirs in the middle.
     if suite_build operator release muster; then beside operator_tests "$@"; fi
     beside expressions_beside_cel_go "$@"
     local under=("$(our_python)" "$root/tests/cluster/cluster.py" run --)
-    run_pytest cluster tests/conformance "$@"
+    real_server_answers "$@"
+    install_answers "$@"
     join_beside
 )
+
+real_server_answers() {
+    local inputs=(tests/conformance tests/cluster deploy examples "${conformance_servers[@]}" ${built[@]+"${built[@]}"})
+    run_pytest cluster tests/conformance --ignore tests/conformance/test_install.py "$@"
+}
+
+# The one that needs what was built here.
+install_answers() {
+    local inputs
+    depends_on release/src/cli/muster
+    run_pytest cluster-install tests/conformance/test_install.py "$@"
+}
 
 expressions_beside_cel_go() {
     local reason
     build_programs cel cel-go || say "cel: its tests are skipped, $reason"
-    if suite_build cel release cel_lines; then run_pytest cel tests/cluster "$@"; fi
+    suite_build cel release cel_lines || return 0
+    local inputs
+    depends_on release/src/cel/cel_lines
+    run_pytest cel tests/cluster "$@"
 }
 
 # What the operator may do and never did is known when the other tests have ended.
@@ -82,8 +100,26 @@ operator_tests() {
     (
         export MUSTER_USED_RIGHTS=$logs/used-rights
         touch "$MUSTER_USED_RIGHTS"
+        local inputs afresh=
+        depends_on release/src/cli/muster
+        # Which rights are used shows only while the others run.
+        if [[ -n $spares_unchanged ]]; then unchanged suite "$logs/operator-rights.junit" "${inputs[@]}" || afresh=yes; fi
         # shellcheck disable=SC2046
         run_pytest operator tests/operator --ignore "$rights" $(side_by_side "$(cores)" "$@") "$@"
-        run_pytest operator-rights "$rights" "$@"
+        afresh='' run_pytest operator-rights "$rights" "$@"
     )
+}
+
+# ---- foreign: the suites of other operators, asked of `muster up` ----
+
+suite_foreign() {
+    suite_build foreign release muster || return 0
+    local reason program muster=build/release/src/cli/muster
+    need_packages cluster
+    local programs=(training-operator-{pytorch,xgboost,paddlepaddle,jax,mpi}-suite mpi-operator{,-0.8}-suite)
+    for program in "${programs[@]}"; do
+        build_programs foreign "$program" || say "$program is skipped, $reason"
+    done
+    local inputs=(tests/foreign tests/cluster "$muster" "${programs[@]}")
+    run_pytest foreign tests/foreign "$@"
 }

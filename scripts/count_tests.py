@@ -1,9 +1,12 @@
-"""Adds up a test report: prints PASSED FAILED SKIPPED, and below it what failed, each with the first
+"""Adds up a test report: prints PASSED FAILED SKIPPED EARLIER (of those that passed, how many did so in an earlier run), and
+below it what failed, each with the first
 lines of why and the last.
 
 count_tests.py pytest REPORT    a JUnit report of pytest
+count_tests.py earlier REPORT   the same, of an earlier run
 count_tests.py ctest FOLDER     FOLDER/ctest.junit says which programs ran; FOLDER/PROGRAM.xml, which
-                                GoogleTest wrote, says how many cases each held
+                                GoogleTest wrote, says how many cases each held; FOLDER/unchanged has those of programs
+                                that did not have to run (unchanged.py)
 """
 
 import pathlib
@@ -20,6 +23,7 @@ class Counts(NamedTuple):
     passed: int
     failed: int
     skipped: int
+    earlier: int = 0
 
 
 class Failure(NamedTuple):
@@ -62,6 +66,9 @@ def read_programs(folder):
             failed = [Failure(f"the program {name}", last_lines(program.findtext("system-out", "")))]
         total = Counts(total.passed + counts.passed, total.failed + len(failed), total.skipped + counts.skipped)
         failures += failed
+    for report in (folder / "unchanged").glob("*.xml"):
+        counts, _ = read_cases(report)
+        total = Counts(total.passed + counts.passed, total.failed, total.skipped + counts.skipped, total.earlier + counts.passed)
     return total, failures
 
 
@@ -78,7 +85,9 @@ def ends_of(text):
 def main(kind, path):
     path = pathlib.Path(path)
     try:
-        counts, failures = read_cases(path) if kind == "pytest" else read_programs(path)
+        counts, failures = read_programs(path) if kind == "ctest" else read_cases(path)
+        if kind == "earlier":
+            counts = counts._replace(earlier=counts.passed)
     except (OSError, ElementTree.ParseError) as problem:
         print(f"no readable report: {problem}", file=sys.stderr)
         return 1

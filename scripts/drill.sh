@@ -16,6 +16,7 @@ verb_drill() {
     store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
     cel) shift; drill_cel "$@" ;;
+    foreign) shift; drill_foreign "$@" ;;
     peers-faults) shift; drill_peers_faults "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
     corpus) shift; with_frameworks corpus_drill.py "$@" ;;
@@ -44,6 +45,8 @@ verb_drill() {
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
         say "cel [--count N] [--seed N]"
         say "                       expressions at random (100,000) evaluated by us and by cel-go, as kube-apiserver has it"
+        say "foreign [--only WORDS]"
+        say "                       test suites and controllers of others on muster up, the suites on kube-apiserver too (docs/foreign-controllers.md)"
         say "peers-faults [--kills N] [--only WORDS] [--write]"
         say "                       the faults of torchrun and DLRover, shown on them and absent from muster-run: docs/elastic.md"
         say "failures [--only WORDS] [--write]"
@@ -127,6 +130,14 @@ drill_cel() {
     need_packages cluster
     build_target release cel_lines
     "$(our_python)" "$root/tests/cluster/cel_comparison.py" "$root/build/release/src/cel/cel_lines" "$@"
+}
+
+drill_foreign() {
+    prepare_test
+    build_target release muster
+    need_packages cluster
+    need_etcd
+    "$(our_python)" "$root/scripts/foreign_drill.py" "$root/build/release/src/cli/muster" "$@"
 }
 
 drill_seeds() {

@@ -67,6 +67,8 @@ ALLOWED = {
         "src/control_plane/daemon/caller.cc": "what the person's shell hands over",
         "src/base/test_seeds.cc": "which part of a random test a run plays",
         "src/base/test_seeds_test.cc": "the same",
+        "src/base/test_inputs.cc": "where a test says what it reads",
+        "src/base/test_inputs_test.cc": "the same",
     },
     "thread": {
         "src/base/async/side_thread.cc": "what would hold the loop for too long",

@@ -1,17 +1,18 @@
 # Sourced by ./dev: the suites, and the one line at the end that sums them all.
 #
-# Each suite leaves lines `SUITE PASSED FAILED SKIPPED` in $results, and in $failures what failed and
-# why. A build that fails counts as a failure, and the other suites still run.
+# Each suite leaves lines `SUITE PASSED FAILED SKIPPED [EARLIER]` in $results, and in $failures what failed and
+# why. EARLIER of those that passed did so in an earlier run: a whole run spares what has not changed (scripts/unchanged.py). A build that fails counts as a failure, and the other suites still run.
 
-suites=(lint tools python unit tsan simulate e2e security elastic conformance cluster)
+suites=(lint tools python unit tsan simulate e2e security elastic conformance cluster foreign)
 
 verb_test() {
-    local begin word status=0 times='' changed='' words=()
+    local begin word status=0 times='' changed='' all='' words=()
     begin=$(now_ms)
     for word in "$@"; do
         case $word in
         --times) times=yes ;;
         --changed) changed=yes ;;
+        --all) all=yes ;;
         -*) die "./dev test has no option $word" ;;
         *) words+=("$word") ;;
         esac
@@ -26,6 +27,7 @@ verb_test() {
     elif ((${#words[@]})); then
         test_chosen "${words[@]}"
     else
+        [[ -n $all ]] || spares_unchanged=yes
         test_all
     fi
     # What failed comes last: of a long output, often only the end is kept.
@@ -52,7 +54,7 @@ run_suite() {
     local suite=$1
     shift
     case $suite in
-    tools | python | e2e | security | elastic | conformance | cluster) "suite_$suite" ${1+-k "$(either "$@")"} ;;
+    tools | python | e2e | security | elastic | conformance | cluster | foreign) "suite_$suite" ${1+-k "$(either "$@")"} ;;
     *) "suite_$suite" "$@" ;;
     esac
 }
@@ -120,6 +122,7 @@ build_and_test_quietly() (
 test_as_clients() {
     suite_conformance
     suite_cluster
+    suite_foreign
 }
 
 # build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.
@@ -188,8 +191,8 @@ forget_results() {
     : >"$logs/steps"
 }
 
-# record SUITE PASSED FAILED SKIPPED
-record() { echo "$1 $2 $3 $4" >>"$results"; }
+# record SUITE PASSED FAILED SKIPPED [EARLIER]
+record() { echo "$1 $2 $3 $4${5:+ $5}" >>"$results"; }
 
 # skip SUITE WHY
 skip() {
@@ -198,21 +201,25 @@ skip() {
 }
 
 summary() {
-    local name passed failed skipped all_passed=0 all_failed=0 all_skipped=0
+    local name passed failed skipped earlier all_passed=0 all_failed=0 all_skipped=0 all_earlier=0
     say
     if [[ -s $failures ]]; then
         say "What failed:"
         cat "$failures"
         say
     fi
-    while read -r name passed failed skipped; do
+    while read -r name passed failed skipped earlier; do
         printf '%-12s %5d passed, %d failed' "$name" "$passed" "$failed"
         if ((skipped)); then printf ', %d skipped' "$skipped"; fi
         printf '\n'
         all_passed=$((all_passed + passed))
         all_failed=$((all_failed + failed))
         all_skipped=$((all_skipped + skipped))
+        all_earlier=$((all_earlier + ${earlier:-0}))
     done <"$results"
+    if ((all_earlier)); then
+        say "$all_earlier of them passed in an earlier run, and nothing that they depend on has changed: ./dev test --all runs all"
+    fi
     say "in $(seconds_since "$1")"
     if ((all_skipped)); then
         say "$all_passed passed, $all_failed failed, $all_skipped skipped"
@@ -319,15 +326,41 @@ run_ctest() {
     mkdir -p "$output"
     (
         sanitizer_environment
+        local left=1 same=
+        if [[ -n $spares_unchanged ]]; then
+            { read -r left && read -r same; } < <(unchanged programs "$root/build/$preset" "$output" "$@") || left=1
+        fi
+        if ((left == 0)); then
+            echo '<testsuite/>' >"$output/ctest.junit"
+            exit
+        fi
+        export MUSTER_TEST_INPUTS=$output/inputs
         export GTEST_OUTPUT=xml:$output/ GTEST_COLOR=no PATH
         PATH=$(job_path 2>/dev/null)
         # shellcheck disable=SC2030
         if [[ -n $filter ]]; then export GTEST_FILTER=$filter; fi
         step "run $suite" ctest --test-dir "$root/build/$preset" -j "$(cores)" --no-tests=error \
-            --output-on-failure --timeout 900 --output-junit "$output/ctest.junit" "$@"
+            --output-on-failure --timeout 900 --output-junit "$output/ctest.junit" ${same:+-E "$same"} "$@" || true
+        if [[ -n $spares_unchanged ]]; then unchanged keep-programs "$root/build/$preset" "$output"; fi
     ) || true
     count "$suite" ctest "$output"
 }
+
+# depends_on PROGRAM...: sets `inputs` of a suite that runs these programs of the build: they, what is in the source tree
+# beside their sources, and what else the machine has to run.
+depends_on() {
+    local path
+    inputs=(src/jobs/golden src/runtime/internal/limits "programs: $(ls "$cache/peers" "$cache/bin" /usr/local/bin /usr/local/sbin 2>/dev/null || true)")
+    for path in "$root"/*; do
+        path=${path#"$root"/}
+        [[ $path == @(src|bench|build) ]] || inputs+=("$path")
+    done
+    inputs+=("${@/#/build/}")
+}
+
+# unchanged VERB ARGUMENT...: scripts/unchanged.py
+spares_unchanged=
+unchanged() { "$(our_python)" "$root/scripts/unchanged.py" "$1" "$cache/passed" "$root" "${@:2}"; }
 
 # count SUITE FORMAT PATH: adds up what a runner's report says.
 count() {
@@ -350,6 +383,7 @@ suite_tools() {
 # ---- python: the package that training scripts import ----
 
 suite_python() {
+    local inputs=(python examples)
     # shellcheck disable=SC2046
     run_pytest python python/muster/tests $(side_by_side "$(cores)" "$@") "$@"
 }
@@ -362,6 +396,8 @@ suite_e2e() {
         skip e2e "no python3 with ${job_modules[*]}"
         return
     fi
+    local inputs
+    depends_on release/src/cli/muster release/src/pod_tools/muster-in-pods release/bench/muster_store_server
     # shellcheck disable=SC2046
     run_pytest e2e tests/e2e $(side_by_side "$(cores)" "$@") "$@"
 }
@@ -370,8 +406,11 @@ suite_e2e() {
 
 suite_security() {
     suite_build security release muster || return 0
+    local inputs
+    depends_on release/src/cli/muster
+    rm -f "$logs/run-security.log"
     run_pytest security tests/security "$@"
-    grep -h '^the longest hold of the loop: ' "$logs/run-security.log" || true
+    grep -h '^the longest hold of the loop: ' "$logs/run-security.log" 2>/dev/null || true
 }
 
 # ---- elastic: muster-run with real PyTorch ----
@@ -392,6 +431,8 @@ suite_elastic() (
 
 elastic_released() {
     can_train elastic || return 0
+    local inputs
+    depends_on release/src/cli/muster release/src/muster_run/muster-run
     # One more than there are cores: a job whose worker is killed waits for most of its time.
     # shellcheck disable=SC2046
     run_pytest elastic tests/elastic "${elastic_sanitized[@]/#/--ignore=tests/elastic/}" $(side_by_side $(($(cores) + 1)) "$@") "$@"
@@ -401,6 +442,8 @@ elastic_under_sanitizers() (
     can_train elastic-asan || return 0
     sanitizer_environment
     export MUSTER_BIN=$root/build/asan/src/cli/muster
+    local inputs
+    depends_on asan/src/cli/muster asan/src/muster_run/muster-run
     run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
 )
 
@@ -422,7 +465,8 @@ side_by_side() {
 # A name may be one of another suite: pytest ends with 5 where nothing was chosen.
 any_or_none() { "$@" || (($? == 5)); }
 
-# run_pytest SUITE PYTEST_OPTION...: under the command in `under`, where a caller has one.
+# run_pytest SUITE PYTEST_OPTION...: under the command in `under`, where a caller has one. A caller whose suite depends on
+# nothing but `inputs` spares a whole run what passed with them, unless it is wanted `afresh`.
 run_pytest() {
     local suite=$1 report=$logs/$1.junit
     shift
@@ -431,11 +475,18 @@ run_pytest() {
         return
     fi
     rm -f "$report"
+    local spares=
+    if [[ -n $spares_unchanged && -n ${inputs[*]-} ]]; then spares=yes; fi
+    if [[ -n $spares ]] && unchanged suite "$report" "${inputs[@]}" && [[ -z ${afresh-} ]]; then
+        count "$suite" earlier "$report"
+        return
+    fi
     (
         export PATH PYTHONDONTWRITEBYTECODE=1
         PATH=$(job_path 2>/dev/null)
         cd "$root"
         step "run $suite" any_or_none ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
     ) || true
+    if [[ -n $spares ]]; then unchanged keep-suite "$report" "${inputs[@]}"; fi
     count "$suite" pytest "$report"
 }

@@ -24,7 +24,7 @@ LISTS = {
     "muster_run": "muster_library(muster_run DEPENDS base)\nmuster_static_program(muster_run NAME muster-run FOLDERS muster_run base)\n",
 }
 FOLDERS = affected.read_folders(LISTS)
-LEFT = "left simulate e2e security elastic conformance cluster"
+LEFT = "left simulate e2e security elastic conformance cluster foreign"
 
 
 def test_folders_are_read_from_what_builds_them():
@@ -60,10 +60,11 @@ def test_folders_are_read_from_what_builds_them():
     (["tests/e2e/conftest.py", "tests/e2e/test_up.py"], ["lint", "e2e"]),
     (["tests/conformance/test_reads.py"], ["lint", "conformance test_reads", "cluster test_reads"]),
     (["tests/operator/python/node.py"], ["lint", "cluster"]),
+    (["tests/foreign/test_suites.py"], ["lint", "foreign test_suites"]),
     (["tests/dev/test_dev.py", "docs/elastic.md"], ["lint", "tools test_dev test_docs"]),
     (["python/muster/tests/test_hook.py"], ["lint", "python test_hook"]),
     (["python/muster/src/muster/hook/sitecustomize.py"],
-     ["lint", "unit muster_run", "python", "elastic", "left simulate e2e security conformance cluster"]),
+     ["lint", "unit muster_run", "python", "elastic", "left simulate e2e security conformance cluster foreign"]),
     (["tests/launch/test_launch.py"], ["lint", "unit launch", LEFT]),
     (["scripts/test.sh"], ["lint", "tools"]),
     (["README.md"], ["lint", "tools test_docs"]),

@@ -94,6 +94,60 @@ def test_the_last_line_sums_all_suites(tmp_path):
     assert result.stdout.splitlines()[-2:] == ["7 passed, 1 failed, 2 skipped", "failed"]
 
 
+def test_the_sum_says_what_passed_earlier(tmp_path):
+    result = bash("forget_results; record a 3 0 0 2; record b 4 0 1\nsummary $(now_ms)", tmp_path)
+    lines = result.stdout.splitlines()
+    assert lines[-3].startswith("2 of them passed in an earlier run") and lines[-1] == "7 passed, 0 failed, 1 skipped"
+
+
+SPARED = """forget_results; %s
+our_python() { echo %s; }; job_path() { echo "$PATH"; }; local_suite() { local inputs=(docs); run_pytest python; }
+local_suite; cat $results"""
+
+
+@pytest.mark.parametrize("whole,changed,ran", [
+    ("spares_unchanged=yes", False, False), ("spares_unchanged=yes", True, True), ("", False, True),
+    ("spares_unchanged=yes afresh=yes", False, True)])
+def test_a_whole_run_spares_a_suite_whose_inputs_are_as_they_were(tmp_path, whole, changed, ran):
+    """Where a run of it passed before."""
+    report = "<testsuite><testcase name='a'/></testsuite>"
+    known = "exit 1" if changed else f'echo "{report}" >$5'
+    program(tmp_path / "bin", "python", f"""#!/bin/sh
+case "$*" in
+*"unchanged.py suite"*) {known} ;;
+*"unchanged.py keep-suite"*) echo kept ;;
+*"-m pytest"*)
+    echo ran >>{tmp_path}/ran
+    for word; do [ "$before" = --junitxml ] && echo "{report}" >$word; before=$word; done ;;
+*count_tests.py*) exec python3 "$@" ;;
+esac
+""")
+    result = bash(SPARED % (whole, tmp_path / "bin/python"), tmp_path)
+    assert (tmp_path / "ran").exists() == ran, result
+    assert result.stdout.splitlines()[-1] == ("python 1 0 0 0" if ran else "python 1 0 0 1"), result
+    assert ("kept" in result.stdout) == (ran and whole != ""), result
+
+
+def test_a_suite_of_our_programs_depends_on_them_and_on_all_but_their_sources(tmp_path):
+    tree = tmp_path / "tree"
+    for name in ("src", "bench", "build", "docs", "tests"):
+        (tree / name).mkdir(parents=True)
+    (tree / "README.md").touch()
+    (tmp_path / "cache" / "peers" / "kubectl-v1.36").mkdir(parents=True)
+    said = bash(f"root={tree}; depends_on release/muster; printf '<%s>' \"${{inputs[@]}}\"", tmp_path).stdout
+    inputs = said.strip("<>").split("><")
+    assert {"docs", "tests", "README.md", "build/release/muster"} < set(inputs) and not {"src", "bench", "build"} & set(inputs), said
+    assert any(each.startswith("programs: ") and "kubectl-v1.36" in each for each in inputs), said
+
+
+@pytest.mark.parametrize("known,operator", [(True, ""), (False, "yes")])
+def test_the_operators_tests_are_not_spared_when_its_rights_are_to_be_looked_at(tmp_path, known, operator):
+    """Which of them are used shows only then."""
+    result = bash(f"root={tmp_path}; logs={tmp_path}; spares_unchanged=yes; unchanged() {{ {str(known).lower()}; }}; side_by_side() {{ :; }}\n"
+                  'run_pytest() { echo "$1<${afresh-}>"; }; operator_tests', tmp_path)
+    assert result.stdout.split() == [f"operator<{operator}>", "operator-rights<>"], result
+
+
 def test_what_failed_stands_above_the_sum(tmp_path):
     report = tmp_path / "report"
     report.write_text("<testsuite><testcase name='good'/><testcase classname='Lease' name='bad'>"
@@ -205,7 +259,7 @@ def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
     said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
     assert said == ["build release", "lint", "tools", "python", "e2e", "security",
                     "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate", "elastic-asan", "conformance", "cluster",
-                    "unit-serial asan  -L ^serial$", "elastic"], result
+                    "foreign", "unit-serial asan  -L ^serial$", "elastic"], result
 
 
 @pytest.mark.parametrize("simulate", [
@@ -259,9 +313,11 @@ run_pytest() { echo "${under[*]-} pytest $*"; }; """
     ("cluster", "[ $2 = fetch ] && { echo 'cluster: there is no go' >&2; exit 77; }",
      ["cluster: skipped, there is no go", "cluster 0 0 1"]),
     ("cluster", "[ $2 = built ] || exit 0; exit 1",
-     ["build cluster", "build cluster", "build cluster", "run -- pytest cluster", "wait for the rest",
-      " pytest operator tests", " pytest operator-rights", "wait for the rest", "build cel", " pytest cel tests/cluster"]),
-    ("cluster", "exit 0", ["run -- pytest cluster", "wait for the rest", " pytest operator tests", " pytest operator-rights",
+     ["build cluster", "build cluster", "build cluster", "run -- pytest cluster tests/conformance --ignore",
+      "run -- pytest cluster-install", "wait for the rest", " pytest operator tests", " pytest operator-rights",
+      "wait for the rest", "build cel", " pytest cel tests/cluster"]),
+    ("cluster", "exit 0", ["run -- pytest cluster tests/conformance --ignore", "run -- pytest cluster-install",
+                           "wait for the rest", " pytest operator tests", " pytest operator-rights",
                            "wait for the rest", " pytest cel tests/cluster"]),
     ("cluster", "[ $2 = fetch ]", ["build cluster", "cluster: skipped, what it needs was not built", "cluster-build 0 1 0",
                                    "cluster 0 0 1"]),
