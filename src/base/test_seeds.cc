@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "base/parse_number.h"
+#include "base/test_inputs.h"
 
 namespace muster {
 
 std::vector<std::uint64_t> seeds_of_this_run(std::uint64_t all, std::uint64_t slices) {
     const char* const variable = std::getenv("MUSTER_SEED_SLICE");
     const std::string_view slice = variable == nullptr ? "0" : variable;
+    note_test_input("seeds", slice);
     std::uint64_t first = 1;
     std::uint64_t count = all;
     if (slice != "all") {

@@ -146,6 +146,7 @@ struct HttpClient::State {
     Task<void> watch_those_left();
     void watch(const Connection& connection);
     Task<void> watch_idle(Connection connection);
+    static Task<void> end_watch(Connection connection);
     static Task<bool> watched(Connection connection);
     /// A kept connection, or null.
     Task<Connection> take_idle();
@@ -269,6 +270,7 @@ void HttpClient::State::watch(const Connection& connection) {
                 [this, connection](const std::string&) {
                     std::erase(idle, connection);
                     connection->close();
+                    tasks.spawn("end of an idle http connection", end_watch(connection));
                 });
 }
 
@@ -281,6 +283,11 @@ Task<void> HttpClient::State::watch_idle(Connection connection) {
         co_await connection->watch().join();
     }
     if (connection->ended()) std::erase(idle, connection);
+}
+
+/// A connection lives longer than what watches it.
+Task<void> HttpClient::State::end_watch(Connection connection) {
+    co_await connection->watch().join();
 }
 
 Task<bool> HttpClient::State::watched(Connection connection) {
@@ -389,13 +396,14 @@ Result<T> HttpClient::State::judged(Result<T> ended, const HttpRequest& request,
 void HttpClient::State::wake_at(Instant when) {
     if (waking_at <= when || stopping) return;
     waking_at = when;
-    timers.spawn_essential("deadlines of http calls", pass_deadlines(when));
+    spawn_restarting(timers, clock, "deadlines of http calls",
+                     [this, when] { return pass_deadlines(when); });
 }
 
 Task<void> HttpClient::State::pass_deadlines(Instant when) {
     co_await clock.sleep_until(when);
-    if (waking_at != when) co_return;  // an earlier one came, and took over from here
-    waking_at = Instant::max();
+    // If an earlier one came, it has done this. After a fault it is done again, whoever failed.
+    if (waking_at == when) waking_at = Instant::max();
     const Instant now = clock.now();
     auto next = deadlines.begin();
     for (; next != deadlines.end() && next->first <= now; ++next) next->second->pass();

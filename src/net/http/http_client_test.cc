@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/async/cancellation.h"
+#include "base/async/task_fault.h"
 #include "net/http/http_server_fixture.h"
 #include "net/internal/http/client_connection.h"
 
@@ -311,6 +312,38 @@ TEST_F(Client, WhatIsTooLateWhenThereIsAConnectionIsNotSent) {
     request.send_before = clock.now();
     auto on_a_kept_one = begin(client_->call(request, 60s));
     EXPECT_EQ(outcome(*on_a_kept_one), "Unavailable");
+}
+
+TEST_F(Client, ACallHasItsEndAfterAFaultOfWhatWatchesItsTime) {
+    make();
+    std::unique_ptr<Pending<HttpResponse>> call;
+    {
+        const TaskFault fault("deadlines of http calls");
+        call = begin_call("GET", 10s);
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(10s - 1ms);
+    EXPECT_EQ(outcome(*call), "waiting");
+    advance(1ms);
+    EXPECT_EQ(outcome(*call), "Timeout");
+}
+
+TEST_F(Client, KeptConnectionsAreWatchedAfterAFault) {
+    for (const char* task : {"idle http connections", "idle http connection"}) {
+        make({.idle_time = 30s});
+        auto call = begin_call();
+        {
+            const TaskFault fault(task);
+            send(*ends_.back(), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            advance(2s);
+            EXPECT_GT(fault.hits(), 0u) << task;
+        }
+        EXPECT_EQ(outcome(*call), "answered") << task;
+        ends_.back()->close();
+        advance(5s);
+        EXPECT_EQ(client_->idle_connections(), 0u) << "its end was not seen: " << task;
+        await(client_->stop());
+    }
 }
 
 TEST_F(Client, NothingIsRepeatedOnceAnAnswerBegan) {

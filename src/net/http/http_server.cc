@@ -164,16 +164,21 @@ HttpServer::HttpServer(asio::any_io_executor executor, Clock& clock, HttpServerL
 HttpServer::~HttpServer() = default;
 
 void HttpServer::serve(std::unique_ptr<Listener> listener, TlsServerContext* tls) {
-    if (!std::exchange(state_->watching_deadlines, true))
-        state_->background.spawn_essential("http deadlines", state_->watch_deadlines());
-    state_->listeners.push_back(std::move(listener));
-    state_->background.spawn_essential(
-        "http accept", accept_each(
-                           *state_->listeners.back(), state_->serving.clock, "connections",
-                           [this, tls](std::unique_ptr<ByteStream> stream) {
-                               state_->take(std::move(stream), tls);
-                           },
-                           [this] { state_->lack_room(); }));
+    State* const state = state_.get();
+    Clock& clock = state->serving.clock;
+    if (!std::exchange(state->watching_deadlines, true))
+        spawn_restarting(state->background, clock, "http deadlines",
+                         [state] { return state->watch_deadlines(); });
+    state->listeners.push_back(std::move(listener));
+    spawn_restarting(state->background, clock, "http accept",
+                     [state, &clock, tls, from = state->listeners.back().get()] {
+                         return accept_each(
+                             *from, clock, "connections",
+                             [state, tls](std::unique_ptr<ByteStream> stream) {
+                                 state->take(std::move(stream), tls);
+                             },
+                             [state] { state->lack_room(); });
+                     });
 }
 
 Task<void> HttpServer::stop() {

@@ -22,6 +22,7 @@ class HttpConnection;
 struct HttpServerLimits {
     std::size_t head_bytes = std::size_t{64} * 1024;        ///< 431
     std::size_t body_bytes = std::size_t{3} * 1024 * 1024;  ///< 413; 0: no bodies at all
+    std::string body_too_large = {};  ///< the answer then, as JSON; empty: the reason as text
     /// What all connections together may have in memory at a time, those of other servers that
     /// share it included: 429. Null: no limit.
     std::shared_ptr<ByteBudget> budget = nullptr;

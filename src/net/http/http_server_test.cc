@@ -94,6 +94,25 @@ TEST_F(Server, AConnectionWhoseTaskFailsEndsAlone) {
     }
 }
 
+TEST_F(Server, ConnectionsAreAcceptedAndWatchedAgainAfterAFault) {
+    for (const char* task : {"http accept", "http deadlines"}) {
+        {
+            const TaskFault fault(task);
+            start_echo({.idle_time = 30s});
+            settle();
+            EXPECT_EQ(fault.hits(), 1u) << task;
+        }
+        advance(1s);
+        auto stream = connect();
+        send(*stream, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_TRUE(await(read_until(*stream, "GET / ")).starts_with("HTTP/1.1 200")) << task;
+        const Instant began = clock.now();
+        await(read_to_end(*stream));
+        EXPECT_LE(clock.now() - began, 32s) << "it is idle: " << task;
+        stop();
+    }
+}
+
 TEST_F(Server, PipelinedRequestsAreAnsweredInTheirOrder) {
     start_echo();
     const std::string answer = conversation(

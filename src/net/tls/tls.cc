@@ -190,7 +190,11 @@ Result<std::unique_ptr<TlsServerContext>> TlsServerContext::create(const Clock& 
 Result<std::unique_ptr<TlsClientContext>> TlsClientContext::create(const Clock& clock,
                                                                    TlsClientOptions options) {
     TRY(SslContext context, make_context(TLS_client_method()));
-    if (options.trust == Trust::kGiven) TRY_VOID(trust(context.get(), options.ca_pem, false));
+    if (options.trust == Trust::kGiven) {
+        TRY_VOID(trust(context.get(), options.ca_pem, false));
+        // Each is an anchor, as for Go: an intermediate authority, or the server's own certificate.
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.get()), X509_V_FLAG_PARTIAL_CHAIN);
+    }
     if (options.trust == Trust::kSystem && SSL_CTX_set_default_verify_paths(context.get()) != 1)
         return openssl_error(Code::kInternal, "finding the CAs that this machine trusts");
     if (!options.certificate_pem.empty())

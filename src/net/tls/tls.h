@@ -55,7 +55,7 @@ class TlsServerContext {
 
 /// Whose signature makes a server's certificate valid.
 enum class Trust {
-    kGiven,   ///< only of the CAs in `ca_pem`
+    kGiven,   ///< only of those in `ca_pem`: authorities of any kind, or the certificate itself
     kSystem,  ///< of those that this machine trusts
     kAnyone,  ///< no certificate is checked: whoever is in between can read and change everything
 };

@@ -76,6 +76,20 @@ TEST_F(Tls, AClientTrustsItsCaAlone) {
     EXPECT_EQ(outcome(far).value(), Code::kUnavailable) << "the server gets an alert";
 }
 
+TEST_F(Tls, AClientMayTrustTheCertificateItself) {
+    auto server = made_.server_context(clock);
+    auto pinned = TlsClientContext::create(clock, {.ca_pem = made_.server.certificate});
+    ASSERT_TRUE(pinned) << pinned.error().message();
+    EXPECT_TRUE(handshake(*server, **pinned, "localhost").first);
+    EXPECT_FALSE(handshake(*server, **pinned, "elsewhere").first) << "the name still counts";
+    auto other = sign_server_certificate(
+        made_.ca, "other", {.addresses = {}, .dns_names = {"localhost"}}, TlsFixture::validity());
+    ASSERT_TRUE(other);
+    auto wrong = TlsClientContext::create(clock, {.ca_pem = other->certificate});
+    ASSERT_TRUE(wrong);
+    EXPECT_FALSE(handshake(*server, **wrong, "localhost").first);
+}
+
 TEST_F(Tls, AClientThatTrustsAnyoneLooksAtNothing) {
     auto other = make_ca("other CA", TlsFixture::validity());
     ASSERT_TRUE(other);

@@ -262,8 +262,14 @@ Task<Result<void>> HttpConnection::read_body() {
 Result<void> HttpConnection::refuse_body(unsigned status, const std::string& reason) {
     phase_ = Phase::kAnswering;
     disarm();
-    respond(status, headers_of_refusal(status), reason + "\n", nullptr);
+    respond_refusal(status, reason);
     return Error(Code::kBadRequest, reason);
+}
+
+void HttpConnection::respond_refusal(unsigned status, const std::string& reason) {
+    if (const std::string& json = serving_.limits.body_too_large; status == 413 && !json.empty())
+        return respond(status, {{"Content-Type", "application/json"}}, json, nullptr);
+    respond(status, headers_of_refusal(status), reason + "\n", nullptr);
 }
 
 /// What the request takes with a read buffer of that size. The values that are made from a body are
@@ -502,7 +508,7 @@ Task<void> HttpConnection::refuse(unsigned status, std::string reason) {
         begin_ = end_ = 0;
         held_.set(request_bytes(0));
     }
-    respond(status, headers_of_refusal(status), reason + "\n", nullptr);
+    respond_refusal(status, reason);
     if (co_await send_answer()) co_await close_gently(true);
 }
 

@@ -132,6 +132,7 @@ class HttpConnection {
     Task<bool> check_expectation();
     /// Answers a request whose body is not read to its end; the connection ends after it.
     Result<void> refuse_body(unsigned status, const std::string& reason);
+    void respond_refusal(unsigned status, const std::string& reason);
     std::size_t request_bytes(std::size_t buffer) const;
     bool take(std::size_t bytes) {
         if (!exempt_) return held_.try_set(bytes);
