@@ -18,6 +18,7 @@ import manifest_cases
 import mpi_cases
 import operator_cases
 import peer_cases
+import policy_cases
 import up_cases
 from figure import Figure
 from measure import ROOT, Failed, Job, Skipped, cpu_seconds, median, memory_bytes, processes_of, run_built, run_quietly, wait_for
@@ -493,6 +494,7 @@ CASES = {
     "sandbox-2000": sandbox_2000,
     "mpi-first-line": mpi_cases.first_line,
     **up_cases.CASES,
+    **policy_cases.CASES,
     **peer_cases.CASES,
     **operator_cases.CASES,
     **example_cases.CASES,

@@ -121,7 +121,7 @@ TEST_F(AdmissionTest, AServiceIsAPodThatIsReady) {
     };
     const std::string failed =
         "Internal error occurred: failed calling webhook \"v.example.com\": failed to call "
-        "webhook: ";
+        "webhook: Post \"https://hook.default.svc:8443/?timeout=10s\": ";
     EXPECT_EQ(refused(), failed + "service \"hook\" not found");
     post("/api/v1/namespaces/default/services",
          R"({"metadata":{"name":"hook"},"spec":{"selector":{"app":"hook"},
@@ -188,12 +188,12 @@ TEST_F(AdmissionTest, WhatAMutatingWebhookMakesIsValidated) {
     webhooks_.answers["v"] = allow();
     configure("Mutating", "m", R"("CREATE")");
     configure("Validating", "v", R"("CREATE")");
-    const kube::Response refused = make("a");
+    const kube::Response refused = make("a", R"({"k":"v"})");
     EXPECT_EQ(refused.status, 422);
     EXPECT_THAT(message_of(refused), HasSubstr("data[a b]"));
     EXPECT_THAT(webhooks_.asked, ElementsAre("m CREATE a"));
     webhooks_.answers["m"] = patch(R"([{"op":"add","path":"/data/ok","value":"x"}])");
-    EXPECT_EQ(make("b").status, 201);
+    EXPECT_EQ(make("b", R"({"k":"v"})").status, 201);
     EXPECT_EQ(webhooks_.requests.back().at("object").at("data").at("ok"), "x");
 }
 
@@ -202,7 +202,7 @@ TEST_F(AdmissionTest, AWebhookIsAskedAgainWhenOthersChangedTheObject) {
     webhooks_.answers["b"] = patch(R"([{"op":"add","path":"/data/b","value":"1"}])");
     configure("Mutating", "a", R"("CREATE")", R"("reinvocationPolicy":"IfNeeded",)");
     configure("Mutating", "b", R"("CREATE")", R"("reinvocationPolicy":"IfNeeded",)");
-    EXPECT_EQ(make("x").status, 201);
+    EXPECT_EQ(make("x", R"({"k":"v"})").status, 201);
     EXPECT_THAT(webhooks_.asked, ElementsAre("a CREATE x", "b CREATE x", "a CREATE x"));
 }
 
@@ -225,9 +225,20 @@ TEST_F(AdmissionTest, AWebhookThatFailsFollowsItsPolicy) {
 TEST_F(AdmissionTest, NonsenseCountsAsAFailure) {
     webhooks_.answers["v"] = [](const json::object&) { return std::string("<html>"); };
     configure("Mutating", "v", R"("CREATE")");
-    EXPECT_THAT(message_of(make("a")), HasSubstr("it did not answer with an AdmissionReview"));
+    EXPECT_THAT(message_of(make("a")),
+                HasSubstr("failed calling webhook \"v.example.com\": failed to call webhook: "));
+    webhooks_.answers["v"] = [](const json::object&) { return std::string(); };
+    EXPECT_THAT(message_of(make("a")), HasSubstr("couldn't get version/kind"));
     webhooks_.answers["v"] = patch(R"([{"op":"remove","path":"/data/none"}])");
-    EXPECT_THAT(message_of(make("a")), HasSubstr("its patch can't be applied"));
+    EXPECT_THAT(message_of(make("a")), HasSubstr("can't be applied"));
+    webhooks_.answers["v"] = patch(" ");
+    EXPECT_THAT(message_of(make("a")), HasSubstr("can't be applied: it is not JSON"));
+}
+
+TEST_F(AdmissionTest, APatchThatCantBeAppliedIsNotIgnored) {
+    webhooks_.answers["v"] = patch(R"([{"op":"remove","path":"/data/none"}])");
+    configure("Mutating", "v", R"("CREATE")", R"("failurePolicy":"Ignore",)");
+    EXPECT_EQ(make("a").status, 500);
 }
 
 TEST_F(AdmissionTest, ADryRunAsksOnlyWhoAllowsIt) {
@@ -240,12 +251,12 @@ TEST_F(AdmissionTest, ADryRunAsksOnlyWhoAllowsIt) {
 
 TEST_F(AdmissionTest, AnApplyIsAskedAboutToo) {
     webhooks_.answers["v"] = deny("frozen");
-    make("a");
+    make("a", R"({"k":"1"})");
     configure("Validating", "v", R"("UPDATE")");
     json::value object = *get("/api/v1/namespaces/default/configmaps/a").body;
-    object.as_object()["data"] = {{"k", "v"}};
+    object.as_object()["data"] = {{"k", "2"}};
     EXPECT_EQ(put("/api/v1/namespaces/default/configmaps/a", object).status, 403);
-    EXPECT_EQ(data_of(get("/api/v1/namespaces/default/configmaps/a")), "{}");
+    EXPECT_EQ(data_of(get("/api/v1/namespaces/default/configmaps/a")), R"({"k":"1"})");
 }
 
 struct RuleCase {
@@ -298,9 +309,10 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"SelectorKey", R"("timeoutSeconds":5)",
                  R"("namespaceSelector":{"matchLabels":{"a b":"c"}})",
                  "webhooks[0].namespaceSelector"},
-        RuleCase{"Cel", R"("timeoutSeconds":5)",
-                 R"("matchConditions":[{"name":"c","expression":"true"}])",
-                 "webhooks[0].matchConditions: Forbidden: CEL expressions are not evaluated"}),
+        RuleCase{
+            "Cel", R"("timeoutSeconds":5)", R"("matchConditions":[{"name":"c","expression":"1"}])",
+            "webhooks[0].matchConditions[0].expression: Invalid value: \"1\": must evaluate to "
+            "bool but got int"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "apiserver/api_server.h"
 
+#include "apiserver/internal/controllers/authentication_config.h"
 #include "apiserver/internal/controllers/controllers.h"
 #include "apiserver/internal/controllers/role_bootstrap.h"
 #include "apiserver/internal/server_state.h"
@@ -35,8 +36,9 @@ struct ApiServer::Impl {
     /// Passes the existing objects to the controllers.
     void recover(const std::vector<std::string>& resources);
     Task<Result<void>> create_namespaces();
+    Task<Result<void>> create_priority_classes();
     void on_change(const store::StoreChange& change);
-    void serve_definition(const json::object& crd);
+    void serve_definition(const json::object& crd, const store::ObjectText& text);
 };
 
 Task<Result<void>> ApiServer::Impl::load() {
@@ -52,9 +54,11 @@ Task<Result<void>> ApiServer::Impl::load() {
             if (stored.key.resource == "services")
                 state.addresses.observe(
                     {stored.key, stored.revision, stored.object->tree(), nullptr, nullptr});
+            if (stored.key.resource == kPriorityClasses)
+                state.default_class.follow(nullptr, &stored.object->tree()->get_object());
             if (stored.key.resource != kube::types::kCustomResourceDefinitions.qualified())
                 continue;
-            serve_definition(stored.object->tree()->get_object());
+            serve_definition(stored.object->tree()->get_object(), *stored.object);
             resources.push_back(stored.key.name);
         }
         state.cache.load(resources[i], std::move(objects));
@@ -79,10 +83,22 @@ void ApiServer::Impl::recover(const std::vector<std::string>& resources) {
 Task<Result<void>> ApiServer::Impl::create_namespaces() {
     for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
         if (state.cache.find("namespaces", "", name) != nullptr) continue;
+        StatusResult<WriteOutcome> made = co_await writer.create(
+            kube::types::kNamespaces, "", {{"metadata", json::object{{"name", name}}}});
+        if (!made) co_return made.error().error;
+    }
+    co_return Result<void>();
+}
+
+Task<Result<void>> ApiServer::Impl::create_priority_classes() {
+    for (const SystemPriorityClass& priority : kSystemPriorityClasses) {
+        if (state.cache.find(kPriorityClasses, "", priority.name) != nullptr) continue;
         Target target;
-        target.def = state.registry.find("v1", "namespaces");
+        target.def = state.registry.find("scheduling.k8s.io/v1", "priorityclasses");
         auto body = std::make_shared<const json::value>(
-            json::object{{"metadata", json::object{{"name", name}}}});
+            json::object{{"metadata", json::object{{"name", priority.name}}},
+                         {"value", priority.value},
+                         {"description", priority.description}});
         StatusResult<WriteOutcome> made =
             co_await writer.create(std::move(target), std::move(body), WriteQuery{});
         if (!made) co_return made.error().error;
@@ -90,9 +106,10 @@ Task<Result<void>> ApiServer::Impl::create_namespaces() {
     co_return Result<void>();
 }
 
-void ApiServer::Impl::serve_definition(const json::object& crd) {
+void ApiServer::Impl::serve_definition(const json::object& crd, const store::ObjectText& text) {
     state.registry.remove(name_of(crd));
-    for (DefPtr& def : definitions_of(crd, state.read_definition))
+    const std::string_view spec = text_at_path(text.text(), "spec").value_or("");
+    for (DefPtr& def : definitions_of(crd, state.read_definition, spec))
         state.registry.add(std::move(def));
 }
 
@@ -101,16 +118,16 @@ void ApiServer::Impl::on_change(const store::StoreChange& change) {
     const kube::ObjectPtr before = replaced == nullptr ? nullptr : replaced->tree();
     if (change.key.resource == "services") {
         state.addresses.observe(change);
+    } else if (change.key.resource == kPriorityClasses) {
+        state.default_class.follow(
+            before == nullptr ? nullptr : &before->get_object(),
+            change.object == nullptr ? nullptr : &change.object->get_object());
     } else if (change.key.resource == kube::types::kCustomResourceDefinitions.qualified()) {
         if (change.object != nullptr) {
             const json::object& crd = change.object->get_object();
             // Parsing a large schema takes longer than the rest of a write to its status.
-            const bool is_new = before == nullptr;
-            if (is_new || !declares_the_same(crd, before->get_object())) {
-                // The parsed schemas may be of an older state.
-                if (!is_new) state.read_definition.forget();
-                contained("serving a definition", [&] { serve_definition(crd); });
-            }
+            if (before == nullptr || !declares_the_same(crd, before->get_object()))
+                contained("serving a definition", [&] { serve_definition(crd, *change.text); });
         } else {
             state.registry.remove(change.key.name);
             state.cache.end_watches(change.key.name);
@@ -139,8 +156,12 @@ Task<Result<void>> ApiServer::start() {
         [impl = impl_.get()](const store::StoreChange& change) { impl->on_change(change); });
     impl_->started = true;
     CO_TRY_VOID(co_await impl_->create_namespaces());
-    if (impl_->state.options.default_roles)
+    if (impl_->state.options.priority_classes)
+        CO_TRY_VOID(co_await impl_->create_priority_classes());
+    if (impl_->state.options.default_roles) {
         CO_TRY_VOID(co_await post_default_roles(impl_->state, impl_->writer));
+        CO_TRY_VOID(co_await post_authentication_config(impl_->state, impl_->writer));
+    }
     co_return Result<void>();
 }
 

@@ -5,6 +5,7 @@
 
 #include "apiserver/watching/watch_options.h"
 #include "base/async/side_thread.h"
+#include "base/time/clock.h"
 #include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
@@ -18,6 +19,17 @@ struct ApiServerOptions {
     /// The roles and bindings that every cluster has are posted at the start, for clients other
     /// than the admin.
     bool default_roles = false;
+    /// The priority classes of the system are posted at the start, and a pod that names a class that
+    /// does not exist is refused. False: such a pod has the priority 0.
+    bool priority_classes = false;
+    /// What kube-controller-manager and the admission of service accounts do is done, too. False:
+    /// no owner's dependents are collected and no namespace has the account `default`, as test
+    /// suites expect it of a server alone, which make objects of owners that are not there.
+    bool cluster_controllers = true;
+    /// How long the answer of a write is held back after the watchers were told of it. Test suites
+    /// read the caches of their watches right after a write, and pass with kube-apiserver, whose
+    /// answers come a millisecond after the events.
+    Duration answers_after_events{};
     /// Service accounts have tokens, signed with this key, and every namespace has the account
     /// `default`. Null: there are none.
     std::shared_ptr<const net::SigningKey> signing_key = nullptr;

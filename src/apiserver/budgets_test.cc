@@ -2,6 +2,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "apiserver/server_fixture.h"
+#include "base/async/task_fault.h"
 
 namespace muster::apiserver {
 namespace {
@@ -147,6 +148,19 @@ TEST_F(BudgetsTest, AnEvictionThatCameToNothingIsGivenBack) {
     EXPECT_EQ(evict("a", R"({"deleteOptions":{"preconditions":{"resourceVersion":"1"}}})").status,
               409);
     EXPECT_EQ(numbers("x"), "0 1 1 2") << "it was let through";
+    advance(std::chrono::minutes(3));
+    EXPECT_EQ(numbers("x"), "1 2 1 2");
+}
+
+TEST_F(BudgetsTest, AnEvictionThatCameToNothingIsGivenBackAfterAFaultToo) {
+    for (const char* name : {"a", "b"}) make_pod(name);
+    make_budget("x", R"("minAvailable":1)");
+    {
+        const TaskFault fault("a disruption budget's evictions");
+        evict("a", R"({"deleteOptions":{"preconditions":{"resourceVersion":"1"}}})");
+        EXPECT_EQ(numbers("x"), "0 1 1 2");
+        EXPECT_EQ(fault.hits(), 1u);
+    }
     advance(std::chrono::minutes(3));
     EXPECT_EQ(numbers("x"), "1 2 1 2");
 }

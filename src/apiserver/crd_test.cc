@@ -347,6 +347,38 @@ std::string definition_of(std::string_view plural, int least) {
     return text;
 }
 
+TEST_F(CrdTest, AChangedDefinitionServesItsOwnSchemaWhateverIsValidatedMeanwhile) {
+    ASSERT_EQ(post(kCrds, definition_of("things", 9)).status, 201);
+    const std::string path = std::string(kCrds) + "/things.ex.org";
+    const auto changed_to = [&](int least) {
+        json::value changed = json::parse(definition_of("things", least));
+        changed.at("metadata").as_object()["resourceVersion"] =
+            get(path).body->at("metadata").at("resourceVersion");
+        return changed;
+    };
+    const auto status_of_size = [&](int size) {
+        return post(kThings, thing(fmt::format("t{}", size), fmt::format(R"({{"size":{}}})", size)),
+                    {{"dryRun", "All"}})
+            .status;
+    };
+    EXPECT_EQ(put(path, changed_to(3)).status, 200);
+    EXPECT_EQ(status_of_size(2), 422);
+    EXPECT_EQ(status_of_size(3), 201);
+    EXPECT_EQ(put(path, changed_to(5), {{"dryRun", "All"}}).status, 200);
+    EXPECT_EQ(status_of_size(3), 201);
+    // Both are validated before either is written, and one comes too late.
+    for (const json::value& changed : {changed_to(6), changed_to(7)}) {
+        kube::Request request;
+        request.method = kube::Method::kPut;
+        request.path = path;
+        request.body = std::make_shared<const json::value>(changed);
+        asio::co_spawn(context, server_->call(std::move(request)), asio::detached);
+    }
+    settle();
+    EXPECT_EQ(status_of_size(5), 422);
+    EXPECT_EQ(status_of_size(6), 201);
+}
+
 TEST_F(CrdTest, ADefinitionServesItsOwnSchemaWhateverIsValidatedMeanwhile) {
     EXPECT_EQ(post(kCrds, definition_of("things", 9), {{"dryRun", "All"}}).status, 201);
     EXPECT_EQ(get(kThings).status, 404);
@@ -372,21 +404,22 @@ TEST_F(CrdTest, ADefinitionServesItsOwnSchemaWhateverIsValidatedMeanwhile) {
     EXPECT_EQ(status_of_size("others", 5), 201);
 }
 
-TEST(Definitions, TakeTheSchemasThatTheirOwnValidationRead) {
-    json::value crd = json::parse(definition());
-    crd.at("metadata").as_object()["uid"] = "mine";
+TEST(Definitions, TakeTheSchemasThatTheValidationOfTheirSpecRead) {
+    const json::value crd = json::parse(definition());
+    const std::string spec = json::serialize(crd.at("spec"));
     ReadDefinition read;
     FieldErrors causes;
     crd_strategy(read).validate(crd.get_object(), causes);
-    const ReadDefinition::Versions own = read.of("mine");
+    const ReadDefinition::Versions own = read.of(spec);
     ASSERT_EQ(own.size(), 1u);
-    EXPECT_EQ(definitions_of(crd.get_object(), read).at(0)->schema, own[0].schema);
-    EXPECT_TRUE(read.of("another's").empty());
-    read.forget();
-    const kube::Schema::Ptr again = definitions_of(crd.get_object(), read).at(0)->schema;
-    ASSERT_NE(again, nullptr);
-    EXPECT_NE(again, own[0].schema);
-    EXPECT_EQ(again->to_openapi(), own[0].schema->to_openapi());
+    EXPECT_EQ(definitions_of(crd.get_object(), read, spec).at(0)->schema, own[0].schema);
+    for (const std::string& other : {spec + " ", std::string()}) {
+        EXPECT_TRUE(read.of(other).empty());
+        const kube::Schema::Ptr again = definitions_of(crd.get_object(), read, other).at(0)->schema;
+        ASSERT_NE(again, nullptr);
+        EXPECT_NE(again, own[0].schema);
+        EXPECT_EQ(again->to_openapi(), own[0].schema->to_openapi());
+    }
 }
 
 TEST(Definitions, DeclareTheSameUntilTheirSpecChanges) {

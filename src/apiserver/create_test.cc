@@ -147,12 +147,12 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
                       {"name":"a","image":"a","volumeMounts":[
                       {"name":"v","mountPath":"/x","subPath":"a/.."}]}]})"),
          422, "Invalid",
-         "spec.containers[0].volumeMounts[0].subPath: Invalid value: \"a/..\": must not contain "
+         "spec.containers[0].volumeMounts.subPath: Invalid value: \"a/..\": must not contain "
          "'..'"},
         {"subPathExpr that steps back", kPods, pod_with(R"({"volumes":[{"name":"v"}],"containers":[
                       {"name":"a","image":"a","volumeMounts":[
                       {"name":"v","mountPath":"/x","subPathExpr":"../$(A)/b"}]}]})"),
-         422, "Invalid", "spec.containers[0].volumeMounts[0].subPathExpr: Invalid value"},
+         422, "Invalid", "spec.containers[0].volumeMounts.subPathExpr: Invalid value"},
         {"subPath and subPathExpr", kPods, pod_with(R"({"volumes":[{"name":"v"}],"containers":[
                       {"name":"a","image":"a","volumeMounts":[
                       {"name":"v","mountPath":"/x","subPath":"a","subPathExpr":"b"}]}]})"),
@@ -186,9 +186,9 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
         {"equal volume names", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
                       "volumes":[{"name":"v"},{"name":"v"}]})"),
          422, "Invalid", "spec.volumes[1].name: Duplicate value: \"v\""},
-        {"negative grace", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
-                      "terminationGracePeriodSeconds":-1})"),
-         422, "Invalid", "spec.terminationGracePeriodSeconds: Invalid value: -1"},
+        {"deadline of no time", kPods, pod_with(R"({"containers":[{"name":"a","image":"a"}],
+                      "activeDeadlineSeconds":0})"),
+         422, "Invalid", "spec.activeDeadlineSeconds: Invalid value: 0"},
         {"service without ports", "/api/v1/namespaces/default/services",
          R"({"metadata":{"name":"s"},"spec":{}})", 422, "Invalid", "spec.ports: Required value"},
         {"pod that has both a gate and a node", kPods,

@@ -128,6 +128,14 @@ std::string webhooks(std::size_t size) {
                  R"("apiGroups":["g{}"],"apiVersions":["v1"],"resources":["r{}"]}]})") +
            "}";
 }
+std::string policy(std::size_t size) {
+    return R"({"metadata":{"name":"p"},"spec":{"matchConstraints":{"resourceRules":)" +
+           items(size, R"({"operations":["CREATE"],"apiGroups":["g{}"],"apiVersions":["v1"],)"
+                       R"("resources":["r{}"],"resourceNames":["n{}"]})") +
+           R"(},"variables":)" + items(size, R"({"name":"v{}","expression":"{}"})") +
+           R"(,"validations":)" +
+           items(size, R"({"expression":"variables.v{} == 1","messageExpression":"'m{}'"})") + "}}";
+}
 std::string quota(std::size_t size) {
     return R"({"metadata":{"name":"q"},"spec":{"hard":{"cpu":"1")" +
            repeated(size,
@@ -252,6 +260,8 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"binding", kRbac + "clusterrolebindings", binding, 200},
         Kind{"webhooks", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
              webhooks, 50},
+        Kind{"policy", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", policy,
+             30},
         Kind{"quota", kCore + "resourcequotas", quota, 200},
         Kind{"limits", kCore + "limitranges", limits, 200},
         Kind{"schedule", "/apis/batch/v1/namespaces/default/cronjobs", schedule, 20'000},

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/server_fixture.h"
+#include "base/async/task_fault.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -61,6 +62,18 @@ TEST_F(PodGCControllerTest, APodOfNoNodeGoesAtTheEndOfItsGrace) {
     create_pod("none");
     EXPECT_EQ(remove(kPod).status, 200);
     EXPECT_TRUE(is_there_after(29s)) << "a node that comes back may still end it";
+    EXPECT_FALSE(is_there_after(1s));
+}
+
+TEST_F(PodGCControllerTest, APodOfNoNodeGoesAfterAFaultToo) {
+    create_pod("none");
+    {
+        const TaskFault fault("graces of pods without a node");
+        remove(kPod);
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    EXPECT_TRUE(is_there_after(29s));
     EXPECT_FALSE(is_there_after(1s));
 }
 

@@ -4,7 +4,9 @@
 
 #include "apiserver/api_server.h"
 #include "apiserver/internal/types/crd.h"
+#include "apiserver/objects/text_fields.h"
 #include "apiserver/request_handler.h"
+#include "apiserver/watching/watcher.h"
 #include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/rng.h"
@@ -47,6 +49,12 @@ class ServerOnSqliteStoreTest : public store::StoreFileTest {
                                    json::object{{"apiVersion", "v1"},
                                                 {"kind", "ConfigMap"},
                                                 {"metadata", {{"name", std::move(name)}}}}));
+    }
+    /// As the watch of a client that is not in this process.
+    static Task<void> read_as_remote(kube::WatchStream& stream, std::vector<std::string>& names) {
+        auto& watcher = static_cast<Watcher&>(stream);
+        while (const std::optional<WatchedEvent> event = co_await watcher.next_text())
+            names.push_back(name_of(*event->text));
     }
     /// Writes as if the body had come as a long text; the status of the answer.
     Task<int> send_large(kube::Method method, std::string path, std::string body,
@@ -108,6 +116,24 @@ TEST_F(ServerOnSqliteStoreTest, GoesOnWhereItStopped) {
     ASSERT_TRUE(create("c"));
     EXPECT_EQ(watched(seen, 2), "b, c");
     EXPECT_EQ(create("a").error().code(), Code::kAlreadyExists);
+}
+
+TEST_F(ServerOnSqliteStoreTest, WhoWatchesIsToldBeforeTheWriterHasItsAnswer) {
+    start();
+    std::vector<std::unique_ptr<kube::WatchStream>> watches;
+    std::vector<std::string> told;
+    TaskGroup readers(context.get_executor());
+    for (int i = 0; i < 32; ++i) {
+        kube::Request request;
+        request.path = "/api/v1/namespaces/default/configmaps";
+        request.query.emplace_back("watch", "true");
+        watches.push_back(*await(server_->watch(std::move(request))));
+        readers.spawn("reader", read_as_remote(*watches.back(), told));
+    }
+    // After a long round, as on a slow machine, later changes would have to wait.
+    ASSERT_TRUE(create("a"));
+    EXPECT_EQ(told.size(), watches.size());
+    await(readers.stop());
 }
 
 TEST_F(ServerOnSqliteStoreTest, LargeObjectsAreDecidedBesideTheLoop) {
@@ -190,7 +216,7 @@ json::object definition_of(int number) {
                                   i == 0 ? "" : ",", i, i == number ? 1000 : i);
     return json::parse(fmt::format(
                            R"({{"metadata":{{"name":"k{0}s.ex.org","uid":"{0}"}},"spec":{{
-            "group":"ex.org","scope":"Namespaced","names":{{"plural":"k{0}s","singular":"k{0}","kind":"K{0}","listKind":"K{0}List"}},
+            "conversion":{{"strategy":"None"}},"group":"ex.org","scope":"Namespaced","names":{{"plural":"k{0}s","singular":"k{0}","kind":"K{0}","listKind":"K{0}List"}},
             "versions":[{{"name":"v1","served":true,"storage":true,"schema":{{
             "openAPIV3Schema":{{"type":"object","properties":{{{1}}}}}}}}}]}}}})",
                            number, properties))

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/server_fixture.h"
+#include "base/async/task_fault.h"
 
 namespace muster::apiserver {
 namespace {
@@ -204,6 +205,35 @@ TEST_F(WatchTest, ATimeoutIsACleanEndWithABookmarkShortlyBefore) {
     EXPECT_EQ(drain(*watch), "BOOKMARK");
     advance(2s);
     EXPECT_EQ(drain(*watch), "EOF");
+}
+
+TEST_F(WatchTest, ATimeoutIsACleanEndAfterAFaultToo) {
+    std::unique_ptr<kube::WatchStream> watch;
+    {
+        const TaskFault fault("watch deadlines");
+        watch = open_watch(kMaps, {{"resourceVersion", now()}, {"timeoutSeconds", "10"}});
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(9s);
+    EXPECT_EQ(drain(*watch), "");
+    advance(1s);
+    EXPECT_EQ(drain(*watch), "EOF");
+}
+
+// Its client lists again: it would never learn of the change otherwise.
+TEST_F(WatchTest, AWatchThatCouldNotTakeAChangeEndsAndTheOthersAreTold) {
+    auto all = open_watch(kMaps, {{"resourceVersion", now()}});
+    auto one =
+        open_watch(kMaps, {{"resourceVersion", now()}, {"fieldSelector", "metadata.name=b"}});
+    {
+        const TaskFault fault("watch");
+        EXPECT_EQ(post(kMaps, config_map("a")).status, 201);
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    EXPECT_EQ(drain(*all), "ERROR, EOF");
+    post(kMaps, config_map("b"));
+    EXPECT_EQ(drain(*one), "ADDED b");
 }
 
 TEST_F(WatchTest, WithoutATimeoutAWatchEndsAfterHalfAnHourToAnHour) {

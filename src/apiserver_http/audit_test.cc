@@ -58,6 +58,33 @@ TEST_F(AuditTest, ARequestIsOneLineThatSaysWhoAskedForWhatAndGotWhat) {
     EXPECT_TRUE(event.contains("requestReceivedTimestamp") && event.contains("stageTimestamp"));
 }
 
+TEST_F(AuditTest, PoliciesAddAnnotationsAndReplaceNone) {
+    const std::string group = "/apis/admissionregistration.k8s.io/v1/";
+    const char* name = "authorization.k8s.io";
+    post(group + "validatingadmissionpolicies",
+         fmt::format(R"j({{"metadata":{{"name":"{}"}},"spec":{{
+             "matchConstraints":{{"resourceRules":[{{"operations":["CREATE"],"apiGroups":[""],
+                 "apiVersions":["*"],"resources":["configmaps"]}}]}},
+             "validations":[{{"expression":"false","message":"no"}}],
+             "auditAnnotations":[{{"key":"decision","valueExpression":"'forbid'"}},
+                 {{"key":"who","valueExpression":"object.metadata.name + '!'"}}]}}}})j",
+                     name));
+    post(group + "validatingadmissionpolicybindings",
+         fmt::format(R"({{"metadata":{{"name":"b"}},"spec":{{"policyName":"{}",
+             "validationActions":["Audit"]}}}})",
+                     name));
+    post(kMaps, R"({"metadata":{"name":"m"}})");
+    const json::object event = last();
+    EXPECT_EQ(event.at("responseStatus").at("code"), 201);
+    const json::object& annotations = event.at("annotations").as_object();
+    EXPECT_EQ(annotations.at("authorization.k8s.io/decision"), "allow");
+    EXPECT_EQ(annotations.at("authorization.k8s.io/who"), "m!");
+    const json::value failure = json::parse(
+        annotations.at("validation.policy.admission.k8s.io/validation_failure").as_string());
+    EXPECT_EQ(failure.at(0).at("message"), "no");
+    EXPECT_EQ(failure.at(0).at("validationActions"), json::array{"Audit"});
+}
+
 TEST_F(AuditTest, ARefusalIsRecordedWithWhoWasRefused) {
     as("bob", "GET", kPods);
     const json::object event = last();

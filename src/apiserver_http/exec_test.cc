@@ -149,8 +149,23 @@ TEST_F(ExecTest, WhatCanNotBeDoneIsAnAnswerAndNoConnection) {
         ASSERT_FALSE(refused) << c.query;
         EXPECT_THAT(refused.error().message(), HasSubstr(c.message));
     }
+    EXPECT_EQ(node_.commands_under_way, 0u);
+}
+
+TEST_F(ExecTest, AContainerThatDoesNotRunIsAnAnswerOnTheChannelForIt) {
     node_.end("default", "p", "main");
-    EXPECT_THAT(connect("p/exec?command=copies").error().message(),
+    auto socket = connect("p/exec?command=copies");
+    ASSERT_TRUE(socket) << socket.error().message();
+    const std::string told = hear(**socket);
+    EXPECT_EQ(told.substr(0, 1), "\3");
+    const json::value status = json::parse(told.substr(1));
+    EXPECT_EQ(status.at("status"), "Failure");
+    EXPECT_EQ(status.at("message"),
+              "Internal error occurred: unable to upgrade connection: container not found "
+              "(\"main\")");
+    EXPECT_EQ(hear(**socket), "closed 1000");
+    // Who speaks version 4 would have had it from the node itself.
+    EXPECT_THAT(connect("p/exec?command=copies", {"v4.channel.k8s.io"}).error().message(),
                 HasSubstr("container not found (\\\"main\\\")"));
     EXPECT_EQ(node_.commands_under_way, 0u);
 }

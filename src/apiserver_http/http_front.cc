@@ -99,6 +99,11 @@ HttpFront::HttpFront(apiserver::ApiServer& server, apiserver::AccessOptions acce
 
 HttpFront::~HttpFront() = default;
 
+std::string body_too_large(std::size_t limit) {
+    return json::serialize(kube::status_from_error(
+        Error(Code::kTooLarge, fmt::format("Request entity too large: limit is {}", limit))));
+}
+
 Task<void> HttpFront::serve(net::HttpExchange& exchange) { return impl_->serve(exchange); }
 
 Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_review(Incoming& incoming,
@@ -282,6 +287,8 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_object(Incoming& inco
         requester.admit = access.admission(incoming.user(), target, request.method);
         requester.user = std::make_shared<const apiserver::User>(incoming.user());
         requester.body_bytes = incoming.exchange.request().body.size();
+        requester.audit = std::make_shared<apiserver::AuditAnnotations>();
+        incoming.record().annotations = requester.audit;
     }
     CO_TRY(apiserver::Reply reply,
            co_await handler.call(std::move(target), std::move(request), std::move(requester)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "apiserver/api_server.h"
@@ -45,5 +46,8 @@ class HttpFront {
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
+
+/// What a server in front of it answers to a body of more than `limit` bytes: a Status, as JSON.
+std::string body_too_large(std::size_t limit);
 
 }  // namespace muster::apiserver_http

@@ -8,9 +8,14 @@
 namespace muster::cel {
 namespace {
 
-constexpr std::array<std::string_view, 18> kReserved = {
-    "true", "false",    "null", "in",     "as",  "break", "const",   "continue",  "else",
-    "for",  "function", "if",   "import", "let", "loop",  "package", "namespace", "return"};
+constexpr std::array<std::string_view, 21> kReserved = {
+    "true",     "false",   "null",      "in",       "as",  "break",  "const",
+    "continue", "else",    "for",       "function", "if",  "import", "let",
+    "loop",     "package", "namespace", "return",   "var", "void",   "while"};
+
+bool is_reserved(std::string_view word) {
+    return std::ranges::find(kReserved, word) != kReserved.end();
+}
 
 }  // namespace
 
@@ -29,14 +34,15 @@ Type Declaration::type() const {
 }
 
 const Declaration::Field* Declaration::field(std::string_view escaped) const {
-    const auto it = fields.find(escaped);
+    auto it = fields.find(escaped);
+    // Where a field is selected, a reserved word needs no escape: self.namespace.
+    if (it == fields.end() && is_reserved(escaped)) it = fields.find(escape(escaped));
     return it == fields.end() ? nullptr : &it->second;
 }
 
 std::string escape(std::string_view field) {
     if (field.empty() || is_digit(field.front())) return {};
-    if (std::ranges::find(kReserved, field) != kReserved.end())
-        return "__" + std::string(field) + "__";
+    if (is_reserved(field)) return "__" + std::string(field) + "__";
     std::string escaped;
     for (std::size_t i = 0; i < field.size(); ++i) {
         const char c = field[i];

@@ -37,6 +37,8 @@ class Program {
                                                               std::span<const Variable> variables);
 
     const Type& type() const { return root_->type; }
+    /// Levels of its tree: an evaluation takes stack for each.
+    std::size_t depth() const { return root_->depth; }
     /// Whether the expression names this variable.
     bool uses(std::string_view variable) const { return uses(*root_, variable); }
 

@@ -7,6 +7,17 @@
 
 namespace muster::control_plane {
 
+namespace {
+
+bool is_left_to_others(const json::value& definition) {
+    boost::system::error_code absent;
+    const json::value* says =
+        definition.find_pointer("/metadata/annotations/muster.dev~1operator", absent);
+    return says != nullptr && *says == json::value("off");
+}
+
+}  // namespace
+
 /// Connects the API's seam to the node, so that neither folder knows the other.
 class LocalCluster::NodeSeam final : public apiserver::NodeApi {
   public:
@@ -32,31 +43,33 @@ class LocalCluster::NodeSeam final : public apiserver::NodeApi {
 
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                            std::unique_ptr<store::Store> store,
-                           apiserver::ApiServerOptions api_options, std::string cluster_domain,
-                           SideThread* side_thread)
-    : has_roles_(api_options.default_roles),
-      api_(executor, clock, rng, std::move(store), std::move(api_options)),
-      client_(api_, "muster-run"),
-      operator_(executor, api_, clock, rng,
-                {.namespace_ = {},
-                 .announce_gangs = true,
-                 .platform = {.node_program = own_program(),
-                              .cluster_domain = std::move(cluster_domain),
-                              .agent_tokens = true},
-                 .side_thread = side_thread}) {}
+                           apiserver::ApiServerOptions api_options,
+                           operators::OperatorOptions operator_options, Actors actors)
+    : executor_(executor),
+      clock_(clock),
+      rng_(rng),
+      actors_(actors),
+      has_roles_(api_options.default_roles),
+      operator_options_(std::move(operator_options)),
+      api_(std::move(executor), clock, rng, std::move(store), std::move(api_options)),
+      client_(api_, "muster-run") {}
 
 LocalCluster::~LocalCluster() = default;
 
-Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor executor,
-                                                           Clock& clock, Rng& rng,
-                                                           std::unique_ptr<store::Store> store,
-                                                           apiserver::ApiServerOptions api_options,
-                                                           runtime::NodeOptions node_options) {
+Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
+    asio::any_io_executor executor, Clock& clock, Rng& rng, std::unique_ptr<store::Store> store,
+    apiserver::ApiServerOptions api_options, runtime::NodeOptions node_options, Actors actors) {
     SideThread* const side_thread = api_options.side_thread;
     node_options.side_thread = side_thread;
-    std::unique_ptr<LocalCluster> cluster(
-        new LocalCluster(executor, clock, rng, std::move(store), std::move(api_options),
-                         node_options.cluster_domain, side_thread));
+    operators::OperatorOptions jobs{.namespace_ = {},
+                                    .announce_gangs = true,
+                                    .platform = {.node_program = own_program(),
+                                                 .cluster_domain = node_options.cluster_domain,
+                                                 .agent_tokens = true},
+                                    .side_thread = side_thread};
+    std::unique_ptr<LocalCluster> cluster(new LocalCluster(
+        executor, clock, rng, std::move(store), std::move(api_options), std::move(jobs), actors));
+    if (actors == Actors::kNone) return cluster;
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
     cluster->node_seam_ = std::make_unique<NodeSeam>(*cluster->node_);
@@ -64,18 +77,38 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(asio::any_io_executor
     return cluster;
 }
 
+Task<Result<std::unique_ptr<net::ByteStream>>> LocalCluster::connect(apiserver::PodPort port) {
+    if (node_ == nullptr)
+        co_return Error(Code::kUnavailable,
+                        fmt::format("pod {} does not run: this server has no node", port.pod));
+    co_return co_await node_->connect(std::move(port.namespace_), std::move(port.pod), port.number);
+}
+
+Result<std::unique_ptr<net::Listener>> LocalCluster::listen_for_pods() {
+    if (node_ == nullptr) return std::unique_ptr<net::Listener>();
+    return node_->listen_for_pods();
+}
+
+const std::vector<std::string>& LocalCluster::notices() const {
+    static const std::vector<std::string> kNone;
+    return node_ == nullptr ? kNone : node_->notices();
+}
+
 /// A store that was written by another version of this program has that version's definitions.
-Task<Result<void>> LocalCluster::define(json::value definition) {
+Task<Result<bool>> LocalCluster::define(json::value definition) {
     const std::string name(definition.at("metadata").at("name").get_string());
     works_for("definition of", name);
     auto posted = co_await client_.create(kube::types::kCustomResourceDefinitions, {}, definition);
-    if (posted) co_return Result<void>();
+    if (posted) co_return true;
     if (posted.error().code() != Code::kAlreadyExists) co_return std::move(posted.error());
+    CO_TRY(const kube::ObjectPtr existing,
+           co_await client_.get(kube::types::kCustomResourceDefinitions, {}, name));
+    if (is_left_to_others(*existing)) co_return false;
     const json::value spec{{"spec", definition.at("spec")}};
     auto patched = co_await client_.patch(kube::types::kCustomResourceDefinitions, {}, name,
                                           kube::ContentType::kMergePatch, spec);
     if (!patched) co_return std::move(patched.error());
-    co_return Result<void>();
+    co_return true;
 }
 
 /// A role of an earlier version gets the kinds of this one, unless it opts out.
@@ -96,20 +129,29 @@ Task<Result<void>> LocalCluster::allow(json::value role) {
 Task<Result<void>> LocalCluster::start() {
     works_for("start of the cluster");
     CO_TRY_VOID(co_await api_.start());
-    // Made one by one: to make them all at once would hold the loop for several milliseconds.
-    for (const auto& versions : jobs::kinds_by_resource(jobs::all_kinds()))
-        CO_TRY_VOID(co_await define(jobs::custom_resource_definition(versions)));
-    if (has_roles_)
-        for (json::value& role : job_roles(jobs::all_kinds()))
-            CO_TRY_VOID(co_await allow(std::move(role)));
-    CO_TRY_VOID(co_await operator_.start());
-    CO_TRY_VOID(co_await node_->start());
+    if (actors_ == Actors::kOperatorAndNode) CO_TRY_VOID(co_await start_operator());
+    if (node_ != nullptr) CO_TRY_VOID(co_await node_->start());
     co_return Result<void>();
 }
 
+Task<Result<void>> LocalCluster::start_operator() {
+    // Made one by one: to make them all at once would hold the loop for several milliseconds.
+    for (const auto& versions : jobs::kinds_by_resource(jobs::all_kinds())) {
+        CO_TRY(const bool ours, co_await define(jobs::custom_resource_definition(versions)));
+        if (ours) operator_options_.kinds.push_back(versions.front()->resource.kind);
+    }
+    if (has_roles_)
+        for (json::value& role : job_roles(jobs::all_kinds()))
+            CO_TRY_VOID(co_await allow(std::move(role)));
+    // An operator without a list would take all kinds.
+    if (operator_options_.kinds.empty()) co_return Result<void>();
+    operator_.emplace(executor_, api_, clock_, rng_, std::move(operator_options_));
+    co_return co_await operator_->start();
+}
+
 Task<void> LocalCluster::stop() {
-    co_await node_->stop();
-    co_await operator_.stop();
+    if (node_ != nullptr) co_await node_->stop();
+    if (operator_) co_await operator_->stop();
     co_await api_.stop();
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,18 @@
 
 namespace muster::control_plane {
 
+/// What acts on the objects of the API.
+enum class Actors {
+    kOperatorAndNode,
+    kNodeAlone,  ///< jobs are left to another operator
+    kNone,       ///< pods stay Pending, nothing is collected
+};
+
 /// The whole control plane in this process: the embedded API, the operator and the node of this
 /// machine, wired together. Call start() and stop() once each. Thread: one loop.
+///
+/// A job kind whose CustomResourceDefinition has the annotation muster.dev/operator: "off" when the
+/// cluster starts is left to another operator, and so is the definition.
 class LocalCluster {
   public:
     /// Fails, with what to do, if this machine can't isolate pods as requested.
@@ -24,39 +35,47 @@ class LocalCluster {
                                                         Clock& clock, Rng& rng,
                                                         std::unique_ptr<store::Store> store,
                                                         apiserver::ApiServerOptions api_options,
-                                                        runtime::NodeOptions node_options);
+                                                        runtime::NodeOptions node_options,
+                                                        Actors actors = Actors::kOperatorAndNode);
     ~LocalCluster();
 
-    /// Returns once jobs can be posted: the API serves every job kind, and operator and node watch
-    /// it.
+    /// Returns once objects can be posted: with an operator the API serves every job kind, and
+    /// operator and node watch it.
     Task<Result<void>> start();
     /// Kills everything that still runs and waits for it.
     Task<void> stop();
 
     apiserver::ApiServer& api() { return api_; }
     kube::Client& client() { return client_; }
+    /// Of a cluster that has one.
     runtime::Node& node() { return *node_; }
     /// See Node::connect().
-    Task<Result<std::unique_ptr<net::ByteStream>>> connect(apiserver::PodPort port) {
-        return node_->connect(std::move(port.namespace_), std::move(port.pod), port.number);
-    }
-    /// See Node::listen_for_pods().
-    Result<std::unique_ptr<net::Listener>> listen_for_pods() { return node_->listen_for_pods(); }
-    const std::vector<std::string>& notices() const { return node_->notices(); }
+    Task<Result<std::unique_ptr<net::ByteStream>>> connect(apiserver::PodPort port);
+    /// See Node::listen_for_pods(); null without a node.
+    Result<std::unique_ptr<net::Listener>> listen_for_pods();
+    const std::vector<std::string>& notices() const;
 
   private:
     class NodeSeam;
 
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                  std::unique_ptr<store::Store> store, apiserver::ApiServerOptions api_options,
-                 std::string cluster_domain, SideThread* side_thread);
-    Task<Result<void>> define(json::value definition);
+                 operators::OperatorOptions operator_options, Actors actors);
+    /// Makes a definition, or brings it up to date; false: it is left to another operator.
+    Task<Result<bool>> define(json::value definition);
     Task<Result<void>> allow(json::value role);
+    /// The job kinds with their roles, and what works on them.
+    Task<Result<void>> start_operator();
 
+    asio::any_io_executor executor_;
+    Clock& clock_;
+    Rng& rng_;
+    const Actors actors_;
     const bool has_roles_;
+    operators::OperatorOptions operator_options_;
     apiserver::ApiServer api_;
     kube::Client client_;
-    operators::Operator operator_;
+    std::optional<operators::Operator> operator_;  ///< from the start on, if there is one
     std::unique_ptr<runtime::Node> node_;
     std::unique_ptr<NodeSeam> node_seam_;
 };

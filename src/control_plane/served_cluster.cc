@@ -16,7 +16,6 @@
 #include "control_plane/internal/loop_metrics.h"
 #include "control_plane/internal/webhook_client.h"
 #include "control_plane/internal/yaml_bodies.h"
-#include "control_plane/local_cluster.h"
 #include "control_plane/machine.h"
 #include "control_plane/node_settings.h"
 #include "control_plane/process_metrics.h"
@@ -70,6 +69,8 @@ KubeAccess access_of(const ListenAddress& listen, std::string_view address,
 }
 
 /// How many bytes of bodies and answers may be in memory at a time.
+/// Less than kube-apiserver's writes take longer than ours.
+constexpr Duration kHeadStartOfEvents = std::chrono::milliseconds(2);
 constexpr std::size_t kInFlight = std::size_t{256} * 1024 * 1024;
 
 struct TlsContexts {
@@ -139,6 +140,7 @@ struct ServedCluster::Parts {
     net::HttpServerLimits server_limits() const {
         net::HttpServerLimits limits;
         limits.budget = budget;
+        limits.body_too_large = apiserver_http::body_too_large(limits.body_bytes);
         limits.connections =
             std::min(limits.connections, most_descriptors() - most_descriptors() / 8);
         limits.strangers = limits.connections / 5 * 4;
@@ -183,13 +185,18 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
     node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
                    .port = port_of(listener->address())};
     auto beside = std::make_unique<Beside>(clock);
-    TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store),
-                                           {.manage_fields = true,
-                                            .default_roles = true,
-                                            .signing_key = credentials.account_key,
-                                            .root_ca_pem = credentials.ca.certificate,
-                                            .side_thread = &beside->thread},
-                                           std::move(node)));
+    const bool alone = options.actors == Actors::kNone;
+    TRY(auto cluster,
+        LocalCluster::create(executor, clock, rng, std::move(store),
+                             {.manage_fields = true,
+                              .default_roles = true,
+                              .priority_classes = true,
+                              .cluster_controllers = !alone,
+                              .answers_after_events = alone ? kHeadStartOfEvents : Duration::zero(),
+                              .signing_key = credentials.account_key,
+                              .root_ca_pem = credentials.ca.certificate,
+                              .side_thread = &beside->thread},
+                             std::move(node), options.actors));
     return std::unique_ptr<ServedCluster>(new ServedCluster(std::make_unique<Parts>(
         std::move(executor), clock, std::move(options), std::move(credentials), std::move(tls),
         std::move(listener), std::move(beside), std::move(cluster))));
@@ -215,6 +222,7 @@ Task<Result<void>> ServedCluster::start() {
 Task<void> ServedCluster::stop_serving() {
     co_await parts_->server.stop();
     co_await parts_->server_for_pods.stop();
+    co_await parts_->webhooks.stop();
 }
 
 Task<void> ServedCluster::stop_cluster() { return parts_->cluster->stop(); }

@@ -19,12 +19,14 @@
 #include "control_plane/daemon/state_home.h"
 #include "control_plane/kubeconfig.h"
 #include "control_plane/listen_address.h"
+#include "control_plane/local_cluster.h"
 #include "runtime/node.h"
 
 namespace muster::control_plane {
 
 struct ServedClusterOptions {
     ListenAddress listen;
+    Actors actors = Actors::kOperatorAndNode;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;
     AuditLog* audit = nullptr;  ///< may be null; outlives the cluster

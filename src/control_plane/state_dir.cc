@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <tuple>
 
 #include "base/unique_fd.h"
+#include "runtime/stale_state.h"
 
 namespace muster::control_plane {
 
@@ -29,7 +31,7 @@ Result<StateDir> StateDir::create(const std::filesystem::path& parent, Rng& rng,
         const std::string path = path_below(parent, kStateDirPrefix, rng);
         if (std::error_code error; std::filesystem::exists(path, error)) continue;
         // First, so that a kill can't come in between. The name can't be guessed.
-        TRY_VOID(cleanup.remove_directory(path));
+        TRY_VOID(cleanup.remove_directory(path, kStateDirMarker));
         if (::mkdir(path.c_str(), 0700) < 0) return no_directory(parent, errno);
         const int lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (lock < 0 && errno != ENOENT) return system_error("opening " + path, errno);
@@ -56,8 +58,8 @@ Result<StateDir> StateDir::create_kept(const std::filesystem::path& parent, Rng&
 
 StateDir::~StateDir() {
     if (path_.empty()) return;
-    std::error_code ignored;  // what can't be removed is only litter in a temporary directory
-    if (!kept_) std::filesystem::remove_all(path_, ignored);
+    // What can't be removed is only litter in a temporary directory.
+    if (!kept_) std::ignore = runtime::remove_run_directory(path_, kStateDirMarker);
     if (lock_ >= 0) ::close(lock_);
 }
 

@@ -270,7 +270,7 @@ std::string list_on_one_line(std::size_t nodes, std::string_view open, std::stri
 
 TEST(ManifestCost, OfOneLineGrowsWithItsLength) {
     for (const auto& [open, close] : {std::pair("a: [", "]"), std::pair("{\"a\": [", "]}")})
-        EXPECT_LE(growth_by_ten(4'000,
+        EXPECT_LE(growth_by_ten(1'500,
                                 [&](std::size_t nodes) {
                                     const std::string text = list_on_one_line(nodes, open, close);
                                     ASSERT_TRUE(read_manifest(text, "m").problems.empty());

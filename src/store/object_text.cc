@@ -65,7 +65,11 @@ bool ObjectText::is_object() const {
 
 kube::ObjectPtr ObjectText::tree() const {
     if (kube::ObjectPtr held = tree_.lock()) return held;
-    kube::ObjectPtr made = own_tree();
+    return tree_from(own_tree());
+}
+
+kube::ObjectPtr ObjectText::tree_from(kube::ObjectPtr made) const {
+    if (kube::ObjectPtr held = tree_.lock()) return held;
     tree_ = made;
     return made;
 }

@@ -15,7 +15,7 @@ using ObjectTextPtr = std::shared_ptr<const ObjectText>;
 /// about six times the memory of its text, so it is made when someone reads the object, and freed
 /// with the last reference to it.
 ///
-/// Immutable. Thread: tree() and tree_in_use() the server's loop, everything else any.
+/// Immutable. Thread: tree(), tree_from() and tree_in_use() the server's loop, everything else any.
 class ObjectText {
   public:
     /// Shares the tree for as long as someone else holds it.
@@ -36,6 +36,8 @@ class ObjectText {
     kube::ObjectPtr tree() const;
     /// A tree of the caller's own, which no one else shares. Any thread.
     kube::ObjectPtr own_tree() const;
+    /// tree(), for which `made`, a result of own_tree(), is used unless there is one already.
+    kube::ObjectPtr tree_from(kube::ObjectPtr made) const;
     /// Null when no caller holds the tree.
     kube::ObjectPtr tree_in_use() const { return tree_.lock(); }
 

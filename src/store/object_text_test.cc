@@ -28,6 +28,15 @@ TEST(ObjectText, SharesItsTreeForAsLongAsSomebodyHoldsIt) {
     EXPECT_EQ(text->tree(), made) << "made once for all who look at the same time";
 }
 
+TEST(ObjectText, TakesATreeThatWasMadeElsewhereUnlessItHasOne) {
+    const ObjectTextPtr text = ObjectText::read(R"({"a":1})");
+    const kube::ObjectPtr made = text->own_tree();
+    EXPECT_EQ(text->tree_in_use(), nullptr);
+    EXPECT_EQ(text->tree_from(made), made);
+    EXPECT_EQ(text->tree(), made);
+    EXPECT_EQ(text->tree_from(text->own_tree()), made) << "two threads made one each";
+}
+
 TEST(ObjectText, ReadsWhatIsAnObjectAndNothingElse) {
     EXPECT_EQ(ObjectText::read(R"({"a":"\u0000"})")->text(), R"({"a":"\u0000"})");
     EXPECT_NE(ObjectText::read("{\"not\":\"utf-8 \xff\"}"), nullptr) << "it was stored like that";

@@ -26,6 +26,20 @@ EXAMPLES = {
     "xgboost-cancer.yaml": ("xgboost", 0.9),
 }
 
+# What lets an example learn no longer than that accuracy needs. Servers that are asked at any time learn a little less or more in each run.
+BRIEF = {
+    "jax-digits.yaml": "EPOCHS=10",
+    "mpi-digits.yaml": "EPOCHS=60",
+    "mpi-ssh-digits.yaml": "EPOCHS=60",
+    "mpich-digits.yaml": "EPOCHS=60",
+    "paddle-digits.yaml": "EPOCHS=8",
+    "pytorch-torchrun.yaml": "EPOCHS=10",
+    "pytorch-launch.yaml": "EPOCHS=10",
+    "pytorch-accelerate.yaml": "EPOCHS=10",
+    "pytorch-deepspeed.yaml": "EPOCHS=10",
+    "tensorflow-digits.yaml": "EPOCHS=10",
+}
+
 # What an example leaves on the machine, from which another run would continue.
 TRACES = {
     "pytorch-elastic.yaml": pathlib.Path("/tmp/muster-pytorch-elastic"),

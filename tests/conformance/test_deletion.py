@@ -201,3 +201,25 @@ def test_a_definition_goes_with_its_objects(api, namespace):
     api.gone(DEFINITIONS, "things." + group)
     # A real server stops serving them a moment after their definition is gone; asking goes on until then.
     assert 404 in (api.get(things).status for _ in range(10_000))
+
+
+@pytest.mark.parametrize("how", ["merge", "json", "put"])
+def test_the_write_that_removes_the_last_finalizer_shows_it_gone(api, maps, how):
+    api.post(maps, {"metadata": {"name": "a", "finalizers": ["x.y/z"]}})
+    ending = api.delete(maps + "/a").json
+    version = ending["metadata"]["resourceVersion"]
+    watch = api.watch(f"{maps}?watch=1&fieldSelector=metadata.name%3Da&resourceVersion={version}")
+    if how == "merge":
+        answer = api.patch(maps + "/a", {"metadata": {"finalizers": None}})
+    elif how == "json":
+        answer = api.patch(maps + "/a", [{"op": "remove", "path": "/metadata/finalizers"}], "json")
+    else:
+        answer = api.put(maps + "/a", {**ending, "metadata": {**ending["metadata"], "finalizers": []}})
+    assert answer.status == 200
+    assert "finalizers" not in answer.json["metadata"] and answer.json["metadata"]["deletionTimestamp"]
+    assert answer.json["metadata"]["resourceVersion"] == version
+    event = watch.next()
+    watch.close()
+    assert (event["type"], event["object"]["metadata"]["finalizers"]) == ("DELETED", ["x.y/z"])
+    assert int(event["object"]["metadata"]["resourceVersion"]) > int(version)
+    assert api.get(maps + "/a").status == 404

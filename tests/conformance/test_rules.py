@@ -125,3 +125,19 @@ def test_a_rule_that_is_refused(api, rule, part):
             "x-kubernetes-validations": [{"rule": rule}]}
     answer = api.post(DEFINITIONS, definition(name, spec))
     assert any(part in message for _, _, message in causes(answer)), answer
+
+
+# Where it is selected, a reserved word of CEL is a field like any other, and may be written escaped as well.
+@pytest.mark.parametrize("rule", ["!has(self.namespace) || self.namespace == 'a'", "!has(self.__namespace__) || self.__namespace__ == 'a'"])
+def test_a_field_with_the_name_of_a_reserved_word(api, namespace, rule):
+    group = f"g{uuid.uuid4().hex[:8]}.example.org"
+    spec = {"type": "object", "properties": {"namespace": {"type": "string"}, "while": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": rule}, {"rule": "!has(self.while) || self.__while__ > 0"}]}
+    define(api, definition(group, spec))
+    path = f"/apis/{group}/v1/namespaces/{namespace}/things"
+    assert causes(api.post(path, thing(path, {"namespace": "b"}))) == [
+        ("FieldValueInvalid", "spec", f'Invalid value: "object": failed rule: {rule}')]
+    assert causes(api.post(path, thing(path, {"namespace": "a", "while": 0}))) == [
+        ("FieldValueInvalid", "spec", 'Invalid value: "object": failed rule: !has(self.while) || self.__while__ > 0')]
+    assert api.post(path, thing(path, {"namespace": "a", "while": 1})).status == 201
+    api.delete(f"{DEFINITIONS}/things.{group}")

@@ -1,5 +1,6 @@
 """Verbs, optimistic concurrency, patches, dry-run, field validation."""
 
+import json
 import threading
 
 import pytest
@@ -159,3 +160,52 @@ def test_yaml_is_read_and_written(api, maps):
     assert refused.status == 404 and yaml.safe_load(refused.text)["reason"] == "NotFound"
     assert api.get(maps + "?watch=1&timeoutSeconds=1", Accept="application/yaml").status == 406
     assert api.post(maps, "a: [", Content_Type="application/yaml").status == 400
+
+
+def test_a_number_in_a_query_is_one(api, maps):
+    for query, text in (("timeoutSeconds=x", "x"), ("watch=1&timeoutSeconds=1.5", "1.5"), ("limit=x", "x"), ("limit=", "")):
+        refused = api.get(f"{maps}?{query}")
+        assert (refused.status, refused.json["reason"]) == (400, "BadRequest"), query
+        assert refused.json["message"] == f'strconv.ParseInt: parsing "{text}": invalid syntax'
+    assert "value out of range" in api.get(f"{maps}?timeoutSeconds={10**30}").json["message"]
+    assert api.delete(maps + "/a?gracePeriodSeconds=x").status == 400
+
+
+def test_too_large_is_a_status(api, maps):
+    for method, path in (("POST", maps), ("PUT", maps + "/a"), ("PATCH", maps + "/a"), ("DELETE", maps + "/a")):
+        connection = api.connect()
+        content = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        refused = api.call(method, path, json.dumps({"x": "y" * (3 << 20)}), connection, Content_Type=content)
+        connection.close()
+        assert (refused.status, refused.headers["Content-Type"]) == (413, "application/json"), method
+        assert (refused.json["kind"], refused.json["reason"]) == ("Status", "RequestEntityTooLarge")
+        assert refused.json["message"] == "Request entity too large: limit is 3145728"
+
+
+def test_a_patch_may_leave_out_the_namespace(api, maps):
+    api.post(maps, {"metadata": {"name": "a"}})
+    for kind in ("merge", "strategic"):
+        for nothing in (None, ""):
+            answer = api.patch(maps + "/a", {"metadata": {"namespace": nothing}}, kind)
+            assert answer.status == 200 and answer.json["metadata"]["namespace"] in maps
+            refused = api.patch(maps + "/a", {"metadata": {"name": nothing}}, kind)
+            assert refused.status == 400 and "was undeterminable: name must be provided" in refused.json["message"]
+    moved = api.patch(maps + "/a", {"metadata": {"namespace": "other"}})
+    assert moved.status == 400
+    assert moved.json["message"] == "the namespace of the provided object does not match the namespace sent on the request"
+
+
+def test_a_scale_has_32_bits(api, namespace):
+    path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+    api.post(path, {"metadata": {"name": "d"}, "spec": {
+        "paused": True, "replicas": 1, "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})
+    for replicas in ("2147483648", "9223372036854775807", "2.0", "2.5", "1e3", '"3"'):
+        patched = api.patch(path + "/d/scale", '{"spec":{"replicas":%s}}' % replicas)
+        assert (patched.status, patched.json["reason"]) == (422, "Invalid"), replicas
+        assert patched.json["details"]["causes"][0]["field"] == "patch"
+        put = api.put(path + "/d/scale", '{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"d","namespace":"%s"},'
+                      '"spec":{"replicas":%s}}' % (namespace, replicas))
+        assert (put.status, put.json["reason"]) == (400, "BadRequest"), replicas
+        assert put.json["message"].startswith('Scale in version "v1" cannot be handled as a Scale: ')
+    assert api.get(path + "/d").json["spec"]["replicas"] == 1

@@ -16,6 +16,8 @@ import uuid
 
 import pytest
 
+from machine_files import unchanged_machine  # noqa: F401  (a fixture of every test)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(
     os.environ.get("MUSTER_BIN", ROOT / "build" / "release" / "src" / "cli" / "muster"))
@@ -147,42 +149,6 @@ class Muster:
                 return
             time.sleep(0.01)
         pytest.fail(f"left over after {limit} s: {self.processes()}")
-
-
-# Where a pod could leave something behind by mistake, beside the root itself.
-WATCHED = ("/boot", "/etc", "/media", "/mnt", "/opt", "/run", "/srv", "/usr", "/var")
-# What changes by itself, where the tests work, what is made by whoever runs an sshd, in a pod as well, and what
-# `systemd-analyze verify` of our units leaves where systemd does not run.
-UNWATCHED = {"/var/tmp", "/var/log", "/var/cache", "/run/lock", "/run/user", "/run/sshd", "/run/systemd/systemd-units-load", str(ROOT)}
-
-
-def files_of_the_machine():
-    found = set(os.listdir("/"))
-
-    def look(directory, depth):
-        try:
-            entries = list(os.scandir(directory))
-        except OSError:
-            return
-        for entry in entries:
-            if entry.path in UNWATCHED:
-                continue
-            found.add(entry.path)
-            if depth > 1 and entry.is_dir(follow_symlinks=False):
-                look(entry.path, depth - 1)
-
-    for directory in WATCHED:
-        look(directory, 2)
-    return found
-
-
-@pytest.fixture(scope="session", autouse=True)
-def unchanged_machine():
-    """No suite leaves anything on the machine's own file system."""
-    before = files_of_the_machine()
-    yield
-    left = files_of_the_machine() - before
-    assert not left, f"the suite left files on the machine: {sorted(left)[:20]}"
 
 
 @pytest.fixture

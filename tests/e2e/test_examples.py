@@ -13,7 +13,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 
-from examples import EXAMPLES, TRACES, environment_for, manifest  # noqa: E402
+from examples import BRIEF, EXAMPLES, TRACES, environment_for, manifest  # noqa: E402
 from programs import Missing  # noqa: E402
 
 # The one with a kill of its own, below; and the one that test_lifecycle.py runs.
@@ -39,7 +39,8 @@ def check(finished, example):
 @pytest.mark.parametrize("example", [name for name in EXAMPLES if name not in ELSEWHERE])
 def test_the_framework_learns(muster, example):
     use(muster, example)
-    finished = muster.run("run", manifest(example))
+    brief = ["--env", BRIEF[example]] if example in BRIEF else []
+    finished = muster.run("run", manifest(example), *brief)
     check(finished, example)
     # Each has two ranks at least, and they know of each other.
     assert not re.search(r"(rank|worker|process) 0 of 1 is ready", finished.text), finished

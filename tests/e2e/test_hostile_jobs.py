@@ -36,9 +36,9 @@ def test_a_container_that_closes_its_outputs(muster):
     assert "before" in finished.text
 
 
-def test_a_gigabyte_on_one_line(muster, tmp_path):
+def test_hundreds_of_megabytes_on_one_line(muster, tmp_path):
     # The log is kept in a file; muster itself must not hold it.
-    script = "head -c 1000000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 0"
+    script = "head -c 400000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 0"
     path = muster.write("job.yaml", pytorchjob("loud", script))
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     running = muster.start("run", path, "--quiet")
@@ -59,9 +59,9 @@ def test_a_gigabyte_on_one_line(muster, tmp_path):
 
 
 @pytest.mark.usefixtures("user")
-def test_a_log_of_two_gigabytes_fills_neither_disk_nor_memory(muster):
+def test_a_log_of_half_a_gigabyte_fills_neither_disk_nor_memory(muster):
     # A reader that can't keep up is told so; the job is not slowed to its pace.
-    script = f"yes {'0123456789' * 7} | head -c 2000000000; exit 0"
+    script = f"yes {'0123456789' * 7} | head -c 500000000; exit 0"
     temporary = muster.directory / "temporary"
     temporary.mkdir()
     temporary.chmod(0o777)

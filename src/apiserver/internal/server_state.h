@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "apiserver/api_server.h"
+#include "apiserver/internal/quota/pod_priority.h"
+#include "apiserver/internal/quota/quotas.h"
 #include "apiserver/internal/types/crd.h"
 #include "apiserver/internal/writing/service_addresses.h"
 #include "apiserver/resources/registry.h"
@@ -36,6 +38,8 @@ struct ServerState {
     Registry registry;
     WatchCache cache;
     ServiceAddresses addresses;
+    DefaultPriorityClass default_class;
+    Quotas quotas;
 };
 
 }  // namespace muster::apiserver

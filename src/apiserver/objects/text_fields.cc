@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "kube/values/read_json.h"
+
 namespace muster::apiserver {
 
 namespace {
@@ -111,6 +113,7 @@ json::value value_at_path(std::string_view object, std::string_view dotted) {
     if (!found) return nullptr;
     json::parse_options options;
     options.allow_invalid_utf8 = true;
+    options.max_depth = kube::kDeepestJson;
     boost::system::error_code failed;
     return json::parse(*found, failed, {}, options);
 }

@@ -92,7 +92,7 @@ StatusResult<Checked> check_body(const ResourceDef& def, const json::value& body
     kube::Inspection found = kube::inspect(*def.schema, body);
     Checked checked;
     checked.well_formed = found.causes.empty();
-    checked.needs_pruning = found.unknown_fields || found.unwanted_nulls;
+    checked.needs_pruning = found.unknown_fields || found.absent_fields;
     if (found.unknown_fields && field_validation != kube::FieldValidation::kIgnore) {
         TRY(checked.warnings, unknown_field_warnings(def, body, field_validation));
     }

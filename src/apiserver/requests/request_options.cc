@@ -36,6 +36,21 @@ StatusResult<std::optional<std::uint64_t>> parse_revision(std::string_view text)
     return revision;
 }
 
+/// A number of the query; if it can't be read, in the words of Go's parser.
+StatusResult<std::optional<std::int64_t>> number_of(const kube::Request& request,
+                                                    std::string_view key) {
+    if (!has_query(request, key)) return std::optional<std::int64_t>();
+    const std::string_view text = request.query_value(key);
+    const auto number = parse_number<std::int64_t>(text);
+    if (number) return number;
+    const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+    const bool large =
+        !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+    return bad_request(fmt::format("strconv.ParseInt: parsing {}: {}",
+                                   json::serialize(json::value(text)),
+                                   large ? "value out of range" : "invalid syntax"));
+}
+
 bool is_control(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
 
 std::string manager_of(const kube::Request& request) {
@@ -133,11 +148,9 @@ StatusResult<ListQuery> parse_list_query(const kube::Request& request) {
     query.field_selector = request.query_value("fieldSelector");
     query.continue_ = request.query_value("continue");
     query.resource_version_match = request.query_value("resourceVersionMatch");
-    if (const std::string_view limit = request.query_value("limit"); !limit.empty()) {
-        const auto number = parse_number<std::int64_t>(limit);
-        if (!number) return bad_request(fmt::format("invalid limit \"{}\"", limit));
-        if (*number > 0) query.limit = static_cast<std::size_t>(*number);
-    }
+    TRY(const auto limit, number_of(request, "limit"));
+    if (limit && *limit > 0) query.limit = static_cast<std::size_t>(*limit);
+    TRY_VOID(number_of(request, "timeoutSeconds"));
     TRY(query.resource_version, parse_revision(request.query_value("resourceVersion")));
     FieldErrors field_errors;
     const std::string& match = query.resource_version_match;
@@ -187,11 +200,7 @@ StatusResult<WatchQuery> parse_watch_query(const kube::Request& request) {
                                                "sendInitialEvents is provided"));
     }
     if (!field_errors.empty()) return invalid_options("ListOptions", std::move(field_errors));
-    if (const std::string_view text = request.query_value("timeoutSeconds"); !text.empty()) {
-        query.timeout_seconds = parse_number<std::int64_t>(text);
-        if (!query.timeout_seconds)
-            return bad_request(fmt::format("invalid timeoutSeconds \"{}\"", text));
-    }
+    TRY(query.timeout_seconds, number_of(request, "timeoutSeconds"));
     StatusResult<std::optional<std::uint64_t>> revision =
         parse_revision(request.query_value("resourceVersion"));
     // A real server answers 500 here and 400 for a list.
@@ -209,12 +218,7 @@ StatusResult<DeleteQuery> parse_delete_query(const kube::Request& request) {
     if (body != nullptr && !body->empty()) {
         read_delete_body(*body, query, field_errors);
     } else {
-        if (const std::string_view text = request.query_value("gracePeriodSeconds");
-            !text.empty()) {
-            query.grace_period_seconds = parse_number<std::int64_t>(text);
-            if (!query.grace_period_seconds)
-                return bad_request(fmt::format("invalid gracePeriodSeconds \"{}\"", text));
-        }
+        TRY(query.grace_period_seconds, number_of(request, "gracePeriodSeconds"));
         query.propagation = request.query_value("propagationPolicy");
         if (has_query(request, "orphanDependents"))
             set_orphan(query_flag(request, "orphanDependents"), query, field_errors);

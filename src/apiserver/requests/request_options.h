@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,11 +21,15 @@ namespace muster::apiserver {
 using Admit =
     std::function<StatusResult<void>(const json::object* before, const json::object& after)>;
 
+/// Annotations of the audit event of a request.
+using AuditAnnotations = std::map<std::string, std::string>;
+
 /// On whose behalf a write is made, and how it came.
 struct Requester {
     std::shared_ptr<const User> user = nullptr;  ///< null: this process, which may do everything
     Admit admit = nullptr;       ///< null: everything that the rules of the kind allow
     std::size_t body_bytes = 0;  ///< about the length of the body's text
+    std::shared_ptr<AuditAnnotations> audit = nullptr;  ///< null: there is no audit event
 };
 
 /// Options of create, update and patch.

@@ -26,6 +26,7 @@ enum class NameRule {
 };
 
 class SchemaRules;
+struct WebhookConversion;
 
 /// What one kind adds to the common rules. Null members add nothing. Their results depend only on
 /// their arguments.
@@ -100,6 +101,11 @@ struct ResourceDef {
     std::string storage_api_version;  ///< the apiVersion of stored objects
     /// Set for each version of a resource whose versions differ in more than their names.
     const VersionConversion* conversion = nullptr;
+    /// Of a custom resource whose definition has its objects converted by a webhook; null: they are
+    /// the same in all versions.
+    std::shared_ptr<const WebhookConversion> webhook_conversion;
+    /// Stored objects may be of versions that were stored before.
+    bool stored_in_several = false;
     /// The resource as which it is stored, if that is in another group; else empty.
     std::string stored_as;
     std::string deprecation_warning;  ///< empty: none

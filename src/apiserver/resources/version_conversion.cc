@@ -23,9 +23,12 @@ bool has_owners_of_other_versions(const ResourceDef& def, const json::object& ob
 }  // namespace
 
 store::ObjectTextPtr in_version(const ResourceDef& def, store::ObjectTextPtr object) {
-    if (def.storage_version || object == nullptr) return object;
+    if (object == nullptr || def.webhook_conversion != nullptr) return object;
+    if (def.storage_version && !def.stored_in_several) return object;
     const kube::ObjectPtr stored = object->tree();
-    if (string_at(stored->get_object(), "apiVersion") != def.storage_api_version) return object;
+    const std::string_view version = string_at(stored->get_object(), "apiVersion");
+    if (def.custom ? version == def.type.api_version() : version != def.storage_api_version)
+        return object;
     kube::Document copy(*stored);
     copy.object()["apiVersion"] = def.type.api_version();
     if (def.conversion != nullptr) def.conversion->show(copy.object());
@@ -45,6 +48,7 @@ kube::ObjectPtr before_write(const ResourceDef& def, kube::ObjectPtr stored) {
 
 kube::Document after_write(const ResourceDef& def, kube::Document written) {
     if (def.conversion != nullptr) def.conversion->store(written.object());
+    if (def.stored_in_several) written.object()["apiVersion"] = def.storage_api_version;
     return written;
 }
 

@@ -6,6 +6,9 @@
 
 namespace muster::apiserver {
 
+// Objects of a resource that a webhook converts stay as they are here
+// (internal/conversions/webhook_versions.h).
+
 /// A stored object in the definition's version: the same pointer unless apiVersion differs.
 /// Versions of one resource have the same structure unless they have a conversion.
 store::ObjectTextPtr in_version(const ResourceDef& def, store::ObjectTextPtr object);

@@ -5,21 +5,36 @@
 
 #include "apiserver/watching/watcher.h"
 #include "base/time/loop_watch.h"
+#include "base/time/restarting_task.h"
+#include "base/unexpected.h"
 
 namespace muster::apiserver {
 
 void FanOut::add(Watcher& watcher) {
-    waiting_.push_back(&watcher);
-    if (running_) return;
-    running_ = true;
-    tasks_.spawn_essential("fan-out of changes", run());
+    if (!running_) {
+        running_ = true;
+        left_at_once_ = kTurn;
+        spawn_restarting(tasks_, clock_, "fan-out of changes", [this] { return run(); });
+    }
+    if (left_at_once_ == 0) return waiting_.push_back(&watcher);
+    --left_at_once_;
+    wake(watcher);
+}
+
+void FanOut::wake(Watcher& watcher) {
+    // No one else would wake it for the events that it has.
+    if (const auto fault = contained("a watch", [&] { watcher.take_turn(); }))
+        watcher.expire(*fault);
 }
 
 void FanOut::remove(Watcher& watcher) { std::erase(waiting_, &watcher); }
 
 Task<void> FanOut::run() {
-    while (!waiting_.empty()) {
-        const Instant begun = clock_.now();
+    Instant begun = clock_.now();
+    // Those that were woken at once are part of the first round.
+    co_await asio::post(tasks_.executor(), asio::use_awaitable);
+    left_at_once_ = 0;
+    for (;;) {
         // A watcher that is added meanwhile has had its turn, and comes in the next round.
         std::size_t left = waiting_.size();
         while (left > 0 && !waiting_.empty()) {
@@ -28,13 +43,15 @@ Task<void> FanOut::run() {
                 Watcher& next = *waiting_.front();
                 waiting_.pop_front();
                 --left;
-                next.take_turn();
+                wake(next);
             }
             // After those that were woken, and after a look at the sockets.
             co_await asio::post(tasks_.executor(), asio::use_awaitable);
         }
         const Duration cooldown = cooldown_after(clock_.now() - begun);
         if (cooldown > Duration::zero()) co_await clock_.sleep_for(cooldown);
+        if (waiting_.empty()) break;
+        begun = clock_.now();
     }
     running_ = false;
 }

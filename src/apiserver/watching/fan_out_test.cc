@@ -7,6 +7,7 @@
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/server_fixture.h"
 #include "apiserver/watching/watcher.h"
+#include "base/async/task_fault.h"
 
 namespace muster::apiserver {
 namespace {
@@ -17,6 +18,7 @@ using ::testing::ElementsAre;
 
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr std::size_t kReaders = 200;
+constexpr std::size_t kAtOnce = 32;  // are woken without a turn
 
 /// Watches and their readers, as the server has them for remote clients.
 class FanOutTest : public ServerFixture {
@@ -118,6 +120,23 @@ TEST_F(FanOutTest, AfterARoundNobodyIsToldAnythingForAsLong) {
     EXPECT_EQ(told, kReaders);
     advance(1ns);
     for (const auto& reader : readers) EXPECT_THAT(reader->pieces, ElementsAre("a", "bc"));
+}
+
+TEST_F(FanOutTest, EverybodyIsToldAfterAFault) {
+    for (std::size_t i = 0; i < kAtOnce + 1; ++i) tasks.spawn("reader", read(open(), 2));
+    settle();
+    {
+        const TaskFault fault("fan-out of changes");
+        await(create("a"));
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+        EXPECT_EQ(told, kAtOnce);
+    }
+    advance(1s);
+    for (const auto& reader : readers) EXPECT_THAT(reader->pieces, ElementsAre("a"));
+    await(create("b"));
+    settle();
+    for (const auto& reader : readers) EXPECT_THAT(reader->pieces, ElementsAre("a", "b"));
 }
 
 TEST_F(FanOutTest, WhoIsInTheProcessDoesNotWaitForTheRest) {

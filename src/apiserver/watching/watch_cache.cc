@@ -4,6 +4,8 @@
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/access_types.h"
 #include "base/time/bounded_seconds.h"
+#include "base/time/restarting_task.h"
+#include "base/unexpected.h"
 
 namespace muster::apiserver {
 
@@ -21,7 +23,8 @@ CacheEvent event_of(store::Revision revision, bool deleted, store::ObjectTextPtr
 /// What the server itself reads with requests for other objects. Definitions are not included:
 /// their content is in the registry, and as trees ours alone take 1.8 MB.
 bool is_consulted(std::string_view resource) {
-    return resource == kube::types::kNamespaces.plural || resource.ends_with(kRbacGroup) ||
+    return resource == kube::types::kNamespaces.plural || resource == "limitranges" ||
+           resource == "priorityclasses.scheduling.k8s.io" || resource.ends_with(kRbacGroup) ||
            resource.ends_with("admissionregistration.k8s.io");
 }
 }  // namespace
@@ -109,7 +112,9 @@ store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
 void WatchCache::dispatch(Watchers& watchers, const CacheEvent& event) {
     bool any_ended = false;
     for (Watcher* watcher : watchers) {
-        watcher->offer(event);
+        // It would never learn of the event: its client has to list again.
+        if (const auto fault = contained("a watch", [&] { watcher->offer(event); }))
+            watcher->expire(*fault);
         any_ended |= watcher->ended();
     }
     if (!any_ended) return;
@@ -227,7 +232,8 @@ void WatchCache::arm(Watcher& watcher) {
 void WatchCache::wake_next() {
     if (deadlines_.empty() || deadlines_.begin()->first.first >= next_wake_) return;
     next_wake_ = deadlines_.begin()->first.first;
-    tasks_.spawn_essential("watch deadlines", wake_at(next_wake_));
+    spawn_restarting(tasks_, clock_, "watch deadlines",
+                     [this, when = next_wake_] { return wake_at(when); });
 }
 
 Task<void> WatchCache::wake_at(Instant when) {
@@ -237,7 +243,9 @@ Task<void> WatchCache::wake_at(Instant when) {
     while (!deadlines_.empty() && deadlines_.begin()->first.first <= now) {
         Watcher& watcher = *deadlines_.begin()->second;
         deadlines_.erase(deadlines_.begin());
-        watcher.on_deadline(now, revision_);
+        // It has no other deadline now, and a client can open another watch where this one ends.
+        if (contained("watch deadlines", [&] { watcher.on_deadline(now, revision_); }))
+            watcher.end();
         if (watcher.ended())
             remove(watcher);
         else

@@ -5,6 +5,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/version_conversion.h"
 #include "apiserver/watching/watch_cache.h"
+#include "base/async/task_fault.h"
 #include "base/fault.h"
 #include "base/time/loop_watch.h"
 
@@ -42,7 +43,10 @@ Task<std::optional<WatchedEvent>> Watcher::next_text() {
 Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     for (;;) {
         if (!pending_.empty() && turn_is_long()) co_await asio::post(asio::use_awaitable);
-        if (std::optional<WatchedEvent> event = try_next()) co_return event;
+        if (std::optional<WatchedEvent> event = take()) {
+            if (show_ && event->text != nullptr) event = co_await shown(*std::move(event));
+            co_return event;
+        }
         if (!initial_.empty())
             co_await asio::post(asio::use_awaitable);
         else if (ended_)
@@ -52,7 +56,24 @@ Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     }
 }
 
-std::optional<WatchedEvent> Watcher::try_next() {
+Task<WatchedEvent> Watcher::shown(WatchedEvent event) {
+    StatusResult<store::ObjectTextPtr> made = co_await show_(std::move(event.text));
+    if (made) {
+        kube::ObjectPtr tree = (*made)->tree_in_use();
+        co_return WatchedEvent{event.type, *std::move(made), std::move(tree)};
+    }
+    // Later events would leave a gap: the client has to list again.
+    initial_.clear();
+    pending_.clear();
+    end();
+    co_return WatchedEvent{
+        kube::WatchEventType::kError, nullptr,
+        std::make_shared<const json::value>(kube::status_from_error(made.error().error))};
+}
+
+std::optional<WatchedEvent> Watcher::try_next() { return show_ ? std::nullopt : take(); }
+
+std::optional<WatchedEvent> Watcher::take() {
     for (int looked_at = 0; !initial_.empty(); ++looked_at) {
         if (looked_at == kObjectsPerTurn || turn_is_long()) return std::nullopt;
         store::ObjectTextPtr object = std::move(initial_.front());
@@ -119,6 +140,7 @@ void Watcher::offer(const CacheEvent& event) {
                            settings_.buffer));
         return;
     }
+    TaskFault::strike("watch");
     push(type, std::move(object));
 }
 

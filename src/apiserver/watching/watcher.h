@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 
+#include "apiserver/requests/status_error.h"
 #include "apiserver/watching/selection.h"
 #include "base/async/signal.h"
 #include "base/time/clock.h"
@@ -54,9 +56,14 @@ class Watcher final : public kube::WatchStream {
     /// The same without making a tree, for a remote reader: it takes turns with others of its kind
     /// (FanOut). Nullopt at the end.
     Task<std::optional<WatchedEvent>> next_text();
-    /// The next event if it is there already; nullopt says nothing about the end, nor about whether
-    /// there are more.
+    /// The next event if it is there already, and nothing has to be waited for to show it; nullopt
+    /// says nothing about the end, nor about whether there are more.
     std::optional<WatchedEvent> try_next();
+
+    /// How objects come to the version of the watch, if that can't be done at once. When it fails,
+    /// the watch ends with an ERROR event that says why. To be called before the first event is read.
+    using Show = std::function<Task<StatusResult<store::ObjectTextPtr>>(store::ObjectTextPtr)>;
+    void show_by(Show show) { show_ = std::move(show); }
 
     const ResourceDef& def() const { return *def_; }
     const Selection& selection() const { return selection_; }
@@ -81,6 +88,8 @@ class Watcher final : public kube::WatchStream {
     friend class FanOut;
 
     Task<std::optional<WatchedEvent>> wait_next();
+    std::optional<WatchedEvent> take();
+    Task<WatchedEvent> shown(WatchedEvent event);
     void wake();
     void take_turn();
     WatchedEvent event_of(kube::WatchEventType type, store::ObjectTextPtr object) const;
@@ -91,6 +100,7 @@ class Watcher final : public kube::WatchStream {
     DefPtr def_;
     Selection selection_;
     Settings settings_;
+    Show show_;
     std::deque<store::ObjectTextPtr> initial_;
     std::deque<WatchedEvent> pending_;
     Signal changed_;

@@ -101,6 +101,12 @@ class Checker {
     void check(Expression& at, Select& select) {
         if (!select.test) {
             const std::optional<std::string> name = qualified_name(at);
+            const Variable* variable = name ? find_variable(*name) : nullptr;
+            if (variable != nullptr) {  // with a dot in its name, as `authorizer.requestResource`
+                set_type(at, variable->type);
+                at.node = Identifier{*name};
+                return;
+            }
             // A variable hides the types whose names begin like it.
             if (name && find_variable(name->substr(0, name->find('.'))) == nullptr &&
                 is_type(at, *name)) {

@@ -11,7 +11,8 @@ Implementation find_implementation(std::string_view name) {
         for (const std::span<const NamedFunction> library :
              {operator_functions(), conversion_functions(), time_functions(), string_functions(),
               list_functions(), optional_functions(), regex_functions(), quantity_functions(),
-              address_functions(), url_functions(), version_functions(), format_functions()})
+              address_functions(), url_functions(), version_functions(), format_functions(),
+              authorization_functions()})
             for (const NamedFunction& function : library)
                 made.emplace(function.name, function.call);
         return made;

@@ -29,6 +29,7 @@ std::span<const NamedFunction> address_functions();
 std::span<const NamedFunction> url_functions();
 std::span<const NamedFunction> version_functions();
 std::span<const NamedFunction> format_functions();
+std::span<const NamedFunction> authorization_functions();
 
 /// Null for operators that the evaluator carries out itself: `&&`, `||`, `?:`, selections.
 Implementation find_implementation(std::string_view name);

@@ -229,6 +229,21 @@ prefixLength cidr_prefix_length net.CIDR.() -> int
 masked cidr_masked net.CIDR.() -> net.CIDR
 format.named format-named (string) -> optional_type(kubernetes.NamedFormat)
 validate format-validate kubernetes.NamedFormat.(string) -> optional_type(list(string))
+path authorizer_path kubernetes.authorization.Authorizer.(string) -> kubernetes.authorization.PathCheck
+group authorizer_group kubernetes.authorization.Authorizer.(string) -> kubernetes.authorization.GroupCheck
+serviceAccount authorizer_serviceaccount kubernetes.authorization.Authorizer.(string, string) -> kubernetes.authorization.Authorizer
+resource groupcheck_resource kubernetes.authorization.GroupCheck.(string) -> kubernetes.authorization.ResourceCheck
+subresource resourcecheck_subresource kubernetes.authorization.ResourceCheck.(string) -> kubernetes.authorization.ResourceCheck
+namespace resourcecheck_namespace kubernetes.authorization.ResourceCheck.(string) -> kubernetes.authorization.ResourceCheck
+name resourcecheck_name kubernetes.authorization.ResourceCheck.(string) -> kubernetes.authorization.ResourceCheck
+fieldSelector authorizer_fieldselector kubernetes.authorization.ResourceCheck.(string) -> kubernetes.authorization.ResourceCheck
+labelSelector authorizer_labelselector kubernetes.authorization.ResourceCheck.(string) -> kubernetes.authorization.ResourceCheck
+check pathcheck_check kubernetes.authorization.PathCheck.(string) -> kubernetes.authorization.Decision
+check resourcecheck_check kubernetes.authorization.ResourceCheck.(string) -> kubernetes.authorization.Decision
+errored decision_errored kubernetes.authorization.Decision.() -> bool
+error decision_error kubernetes.authorization.Decision.() -> string
+allowed decision_allowed kubernetes.authorization.Decision.() -> bool
+reason decision_reason kubernetes.authorization.Decision.() -> string
 )";
 
 /// Functions that have the same signatures for each of several types.
@@ -447,6 +462,14 @@ const Type* find_type(std::string_view name) {
         {"kubernetes.Quantity", Type::opaque("kubernetes.Quantity")},
         {"kubernetes.Semver", Type::opaque("kubernetes.Semver")},
         {"kubernetes.NamedFormat", Type::opaque("kubernetes.NamedFormat")},
+        {"kubernetes.authorization.Authorizer",
+         Type::opaque("kubernetes.authorization.Authorizer")},
+        {"kubernetes.authorization.PathCheck", Type::opaque("kubernetes.authorization.PathCheck")},
+        {"kubernetes.authorization.GroupCheck",
+         Type::opaque("kubernetes.authorization.GroupCheck")},
+        {"kubernetes.authorization.ResourceCheck",
+         Type::opaque("kubernetes.authorization.ResourceCheck")},
+        {"kubernetes.authorization.Decision", Type::opaque("kubernetes.authorization.Decision")},
         {"net.IP", Type::opaque("net.IP")},
         {"net.CIDR", Type::opaque("net.CIDR")},
     };

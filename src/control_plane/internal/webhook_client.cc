@@ -1,64 +1,124 @@
 #include "control_plane/internal/webhook_client.h"
 
-#include "manifest/read_files.h"
-#include "net/http/http_client.h"
+#include <fmt/format.h>
+
+#include "net/tcp.h"
 
 namespace muster::control_plane {
 
 namespace {
 
-/// The CAs that Debian trusts.
-constexpr const char* kSystemRoots = "/etc/ssl/certs/ca-certificates.crt";
 constexpr std::size_t kMaxAnswer = std::size_t{8} * 1024 * 1024;
-constexpr unsigned kOk = 200;
+constexpr int kMostRequests = 10;
 
-/// The pod must prove that it is the service `host`.
-net::HttpConnector pod_connector(WebhookClient::ConnectToPod connect, apiserver::PodPort pod,
-                                 std::string host, net::TlsClientContext& tls) {
-    return [connect = std::move(connect), pod = std::move(pod), host = std::move(host),
-            &tls]() -> Task<Result<std::unique_ptr<net::ByteStream>>> {
-        // The lambda may go before its coroutine: what the coroutine needs is copied here.
-        return
-            [](WebhookClient::ConnectToPod open, apiserver::PodPort to, std::string name,
-               net::TlsClientContext* context) -> Task<Result<std::unique_ptr<net::ByteStream>>> {
-                CO_TRY(auto stream, co_await open(std::move(to)));
-                CO_TRY(auto session, co_await context->connect(std::move(stream), std::move(name)));
-                co_return std::move(session);
-            }(connect, pod, host, &tls);
-    };
+/// As URL and Host field name it.
+std::string authority_of(const HttpPlace& place) {
+    const std::string name =
+        place.host.find(':') == place.host.npos ? place.host : fmt::format("[{}]", place.host);
+    return place.port == (place.tls ? 443 : 80) ? name : fmt::format("{}:{}", name, place.port);
+}
+
+HttpPlace place_of(const apiserver::WebhookEndpoint& endpoint, Duration time) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+    return {.tls = true,
+            .host = endpoint.host,
+            .port = endpoint.port,
+            .target = fmt::format("{}?timeout={}s", endpoint.path, seconds)};
+}
+
+Error post_failed(std::string_view url, const Error& error) {
+    return {error.code(), fmt::format("Post \"{}\": {}", url, error.message())};
 }
 
 }  // namespace
 
-Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoint, std::string body,
-                                              Duration time) {
-    if (endpoint.ca_pem.empty()) {
-        CO_TRY(endpoint.ca_pem, manifest::read_file(kSystemRoots));
+Task<Result<std::unique_ptr<net::ByteStream>>> WebhookClient::dial(WebhookClient* client,
+                                                                   apiserver::NetworkPort to) {
+    CO_TRY(const std::vector<std::string> addresses, co_await client->names_.addresses(to.host));
+    Result<std::unique_ptr<net::ByteStream>> stream =
+        Error(Code::kUnavailable, fmt::format("{} has no address", to.host));
+    for (const std::string& address : addresses) {
+        stream = co_await net::connect_tcp(client->executor_, address, to.number);
+        if (stream) break;
     }
-    CO_TRY(const auto tls,
-           net::TlsClientContext::create(clock_, {.ca_pem = std::move(endpoint.ca_pem)}));
-    const std::string host =
-        endpoint.port == 443 ? endpoint.host : fmt::format("{}:{}", endpoint.host, endpoint.port);
-    net::HttpConnector connector =
-        endpoint.pod ? pod_connector(connect_to_pod_, *endpoint.pod, endpoint.host, *tls)
-                     : net::tcp_connector(executor_, endpoint.host, endpoint.port, tls.get());
-    net::HttpClient client(executor_, clock_, std::move(connector),
-                           {.host = host, .idle_connections = 0, .body_bytes = kMaxAnswer});
-    net::HttpRequest request;
-    request.method = "POST";
-    request.target = endpoint.path;
-    request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
-    request.body = std::move(body);
+    co_return stream;
+}
+
+net::HttpConnector WebhookClient::connector(const apiserver::WebhookEndpoint& endpoint,
+                                            const HttpPlace& place, net::TlsClientContext& tls) {
+    const bool own = place.host == endpoint.host && place.port == endpoint.port;
+    std::optional<apiserver::PodPort> pod = own ? endpoint.pod : std::nullopt;
+    apiserver::NetworkPort to =
+        own && endpoint.place ? *endpoint.place : apiserver::NetworkPort{place.host, place.port};
+    return [this, pod = std::move(pod), to = std::move(to), host = place.host,
+            secured = place.tls ? &tls : nullptr]() {
+        // The lambda may go before its coroutine: what the coroutine needs is copied here.
+        return
+            [](WebhookClient* client, std::optional<apiserver::PodPort> at,
+               apiserver::NetworkPort or_at, std::string name,
+               net::TlsClientContext* context) -> Task<Result<std::unique_ptr<net::ByteStream>>> {
+                Result<std::unique_ptr<net::ByteStream>> stream =
+                    at ? co_await client->connect_to_pod_(*std::move(at))
+                       : co_await dial(client, std::move(or_at));
+                if (!stream || context == nullptr) co_return stream;
+                CO_TRY(auto session,
+                       co_await context->connect(*std::move(stream), std::move(name)));
+                co_return std::move(session);
+            }(this, pod, to, host, secured);
+    };
+}
+
+Task<Result<net::HttpResponse>> WebhookClient::exchange(net::HttpConnector connect,
+                                                        std::string host, net::HttpRequest request,
+                                                        Duration time) {
+    net::HttpClient client(executor_, clock_, std::move(connect),
+                           {.host = std::move(host),
+                            .idle_connections = 0,
+                            .connect_time = time,
+                            .body_bytes = kMaxAnswer});
     Result<net::HttpResponse> answer = co_await client.call(std::move(request), time);
     co_await client.stop();
-    if (!answer)
-        co_return Error(answer.error().code(),
-                        fmt::format("Post \"https://{}{}\": {}", host, endpoint.path,
-                                    answer.error().message()));
-    if (answer->status != kOk)
-        co_return Error(Code::kUnavailable, fmt::format("the server at https://{}{} answered {}",
-                                                        host, endpoint.path, answer->status));
-    co_return std::move(answer->body);
+    co_return answer;
+}
+
+Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoint, std::string body,
+                                              Duration time) {
+    const Instant end = clock_.now() + time;
+    std::string url = endpoint.url(time);
+    HttpPlace place = place_of(endpoint, time);
+    std::string host = endpoint.authority();
+    auto tls = net::TlsClientContext::create(
+        clock_, {.ca_pem = endpoint.ca_pem,
+                 .trust = endpoint.ca_pem.empty() ? net::Trust::kSystem : net::Trust::kGiven});
+    if (!tls) co_return post_failed(url, tls.error());
+    Redirect how = Redirect::kSame;
+    for (int turn = 0; turn < kMostRequests; ++turn) {
+        net::HttpRequest request;
+        request.target = place.target;
+        request.headers = {{"User-Agent", "kube-apiserver-admission"},
+                           {"Accept", "application/json, */*"}};
+        if (how == Redirect::kSame) {
+            request.method = "POST";
+            request.headers.add("Content-Type", "application/json");
+            request.body = body;
+        }
+        Result<net::HttpResponse> answer = co_await exchange(
+            connector(endpoint, place, **tls), host, std::move(request), end - clock_.now());
+        if (clock_.now() >= end)
+            co_return post_failed(url, Error(Code::kTimeout, "context deadline exceeded"));
+        if (!answer) co_return post_failed(url, answer.error());
+        const auto location = answer->headers.find("Location");
+        const Redirect next = location ? redirect_of(answer->status) : Redirect::kNone;
+        if (next == Redirect::kNone) co_return body_or_failure(*std::move(answer));
+        if (next == Redirect::kGet) how = next;
+        url = std::string(*location);
+        auto to = redirected(place, url);
+        if (!to) co_return post_failed(url, to.error());
+        const bool same_host = to->host == place.host && to->port == place.port;
+        place = *std::move(to);
+        if (!same_host) host = authority_of(place);
+    }
+    co_return post_failed(url, Error(Code::kUnavailable, "stopped after 10 redirects"));
 }
 
 }  // namespace muster::control_plane

@@ -6,12 +6,17 @@
 #include "apiserver/webhook_caller.h"
 #include "base/async/async.h"
 #include "base/time/clock.h"
+#include "control_plane/internal/webhook_exchange.h"
 #include "net/byte_stream.h"
+#include "net/http/http_client.h"
+#include "net/name_lookup.h"
+#include "net/tls/tls.h"
 
 namespace muster::control_plane {
 
-/// Calls admission webhooks over TLS, with a connection for each call. An endpoint is an address or
-/// "localhost" of this machine's networks, or a pod. Thread: the loop.
+/// Calls webhooks as client-go does, with a connection for each request. An endpoint is an address
+/// or a name of this machine's networks, or a pod. Thread: the loop. stop() it before it is
+/// destroyed.
 class WebhookClient final : public apiserver::WebhookCaller {
   public:
     using ConnectToPod =
@@ -20,15 +25,27 @@ class WebhookClient final : public apiserver::WebhookCaller {
     WebhookClient(asio::any_io_executor executor, Clock& clock, ConnectToPod connect_to_pod)
         : executor_(std::move(executor)),
           clock_(clock),
-          connect_to_pod_(std::move(connect_to_pod)) {}
+          connect_to_pod_(std::move(connect_to_pod)),
+          names_(executor_) {}
 
     Task<Result<std::string>> post(apiserver::WebhookEndpoint endpoint, std::string body,
                                    Duration time) override;
+    Task<void> stop() { return names_.stop(); }
 
   private:
+    /// How the host of a place is reached: that of the endpoint at its pod or its other place.
+    net::HttpConnector connector(const apiserver::WebhookEndpoint& endpoint, const HttpPlace& place,
+                                 net::TlsClientContext& tls);
+    /// A connection to the first address that takes one.
+    static Task<Result<std::unique_ptr<net::ByteStream>>> dial(WebhookClient* client,
+                                                               apiserver::NetworkPort to);
+    Task<Result<net::HttpResponse>> exchange(net::HttpConnector connect, std::string host,
+                                             net::HttpRequest request, Duration time);
+
     asio::any_io_executor executor_;
     Clock& clock_;
     ConnectToPod connect_to_pod_;
+    net::NameLookup names_;
 };
 
 }  // namespace muster::control_plane

@@ -74,8 +74,9 @@ Leadership::Leadership(Client& client, Clock& clock, TaskGroup& tasks, Options o
 
 void Leadership::start() {
     running_ = true;
+    // Whoever leads and no longer takes part must end: others begin to lead when its time is over.
     tasks_.spawn_essential("election", run());
-    // Without it, releases are noticed late: that is no reason to end the process.
+    // Without this one, releases are noticed late: that is no reason to end the process.
     spawn_restarting(tasks_, clock_, "watch of the lease", [this] { return follow(); });
 }
 

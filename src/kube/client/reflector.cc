@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/time/loop_watch.h"
+#include "base/time/restarting_task.h"
 #include "base/unexpected.h"
 #include "kube/objects/api_status.h"
 #include "kube/values/json_access.h"
@@ -81,7 +82,8 @@ Reflector::Reflector(Client& client, Clock& clock, Rng& rng, ResourceType type, 
 void Reflector::start(TaskGroup& tasks) {
     CHECK(settled_signal_ == nullptr, "a reflector is started once");
     settled_signal_ = std::make_unique<Signal>(tasks.executor());
-    tasks.spawn_essential("reflector of " + type_.qualified(), run());
+    // After a fault it lists again, and so misses nothing.
+    spawn_restarting(tasks, clock_, "reflector of " + type_.qualified(), [this] { return run(); });
 }
 
 Task<void> Reflector::wait_synced() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/time/restarting_task.h"
 
 namespace muster::kube {
 namespace {
@@ -86,7 +87,8 @@ void WorkQueue::arm() {
     const Instant first = timers_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
     armed_.insert(first);
-    tasks_.spawn_essential("work queue timer", run_timer(first));
+    spawn_restarting(tasks_, clock_, "work queue timer",
+                     [this, first] { return run_timer(first); });
 }
 
 Task<void> WorkQueue::run_timer(Instant deadline) {
@@ -99,9 +101,9 @@ Task<void> WorkQueue::run_timer(Instant deadline) {
 void WorkQueue::add_due() {
     while (!timers_.empty() && timers_.begin()->first <= clock_.now()) {
         const std::string key = timers_.begin()->second;
+        add(key);
         timers_.erase(timers_.begin());
         due_.erase(key);
-        add(key);
     }
 }
 

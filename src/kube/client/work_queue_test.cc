@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/async/task_fault.h"
 #include "base/rng.h"
 #include "base/test_loop.h"
 #include "base/test_seeds.h"
@@ -123,6 +124,20 @@ TEST_F(WorkQueueTest, DelayedKeysComeInTime) {
     EXPECT_THAT(drain(), ElementsAre("late"));
     EXPECT_EQ(queue.delayed(), 0u);
     EXPECT_EQ(tasks.size(), 0u);
+}
+
+TEST_F(WorkQueueTest, DelayedKeysComeAfterAFaultOfTheirTimer) {
+    {
+        const TaskFault fault("work queue timer");
+        queue.add_after("a", 500ms);
+        queue.add_after("b", 3s);
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(1s);
+    EXPECT_THAT(drain(), ElementsAre("a"));
+    advance(2s);
+    EXPECT_THAT(drain(), ElementsAre("b"));
 }
 
 TEST_F(WorkQueueTest, TheEarliestTimeWins) {

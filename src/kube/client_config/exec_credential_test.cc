@@ -5,6 +5,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include "base/test_growth.h"
+
 namespace muster::kube {
 namespace {
 
@@ -90,6 +92,40 @@ TEST(ExecCredential, IsAskedForAnewBeforeItEnds) {
     for (const Row& row : kRows)
         EXPECT_EQ(renewal_time(got, got + row.life), got + row.renewed) << row.life.count();
 }
+
+std::string long_token(std::size_t size) {
+    return printed(R"({"token":")" + std::string(size, 't') + R"("})");
+}
+std::string escaped_certificate(std::size_t size) {
+    return printed(R"({"clientCertificateData":")" +
+                   repeated(size, [](std::size_t) { return R"(AAAA\n)"; }) +
+                   R"(","clientKeyData":"K"})");
+}
+std::string many_fields(std::size_t size) {
+    return printed(
+        R"({"token":"t")" +
+        repeated(size, [](std::size_t i) { return fmt::format(R"(,"x{}":[{{"y":{}}}])", i, i); }) +
+        "}");
+}
+std::string no_json(std::size_t size) { return std::string(size, '['); }
+std::string no_time(std::size_t size) {
+    return printed(R"({"token":"t","expirationTimestamp":")" + std::string(size, '1') + R"("})");
+}
+void take_credential(std::string_view text) { (void)parse_exec_credential(kPlugin, text); }
+
+class ExecCredentialGrowth : public ::testing::TestWithParam<GrowthCase> {};
+
+TEST_P(ExecCredentialGrowth, IsLinear) { EXPECT_LE(growth_of(GetParam()), kLinearGrowth); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Plugins, ExecCredentialGrowth,
+    ::testing::Values(GrowthCase{"long_token", long_token, take_credential, 300'000},
+                      GrowthCase{"escaped_certificate", escaped_certificate, take_credential,
+                                 30'000},
+                      GrowthCase{"many_fields", many_fields, take_credential, 3'000},
+                      GrowthCase{"no_json", no_json, take_credential, 300'000},
+                      GrowthCase{"no_time", no_time, take_credential, 300'000}),
+    ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace muster::kube

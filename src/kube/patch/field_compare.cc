@@ -211,8 +211,8 @@ FieldSet fields_below(const Schema* schema, const json::value& value) {
             const Schema* field = field_schema_of(schema, entry.key());
             FieldSet below = fields_below(field, entry.value());
             const bool container = structure_of(field, entry.value()) != Structure::kLeaf;
-            const bool member = !container || !is_named_field(schema, entry.key()) ||
-                                is_empty_container(entry.value());
+            const bool empty_map = entry.value().is_object() && entry.value().get_object().empty();
+            const bool member = !container || !is_named_field(schema, entry.key()) || empty_map;
             if (member || !below.empty())
                 nodes.push_back({PathElement::field(entry.key()), member, std::move(below)});
         }

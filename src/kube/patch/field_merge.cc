@@ -123,13 +123,6 @@ void merge_lists(const Schema& schema, json::value& live, const json::array& con
     old = std::move(merged);
 }
 
-/// Removes the fields below a field or an item; true if nothing is left.
-bool empties(const Schema* schema, json::value& value, const FieldSet& fields) {
-    if (fields.empty() || is_empty_container(value)) return false;
-    remove_fields(schema, value, fields);
-    return is_empty_container(value);
-}
-
 }  // namespace
 
 Result<void> check_mergeable(const Schema* schema, const json::value& configuration) {
@@ -157,6 +150,7 @@ void merge_fields(const Schema* schema, json::value& live, const json::value& co
 }
 
 void remove_fields(const Schema* schema, json::value& value, const FieldSet& fields) {
+    if (fields.empty() || is_empty_container(value)) return;
     const Structure structure = structure_of(schema, value);
     if (structure == Structure::kMap) {
         json::object& object = value.get_object();
@@ -165,11 +159,13 @@ void remove_fields(const Schema* schema, json::value& value, const FieldSet& fie
             if (!node.element.is_field()) continue;
             json::value* field = object.if_contains(node.element.name());
             if (field == nullptr) continue;
-            if (node.member ||
-                empties(field_schema_of(schema, node.element.name()), *field, node.below))
+            if (node.member)
                 erased.insert(node.element.name());
+            else
+                remove_fields(field_schema_of(schema, node.element.name()), *field, node.below);
         }
         erase_members(object, erased);
+        if (object.empty()) value = nullptr;
     } else if (structure == Structure::kItems) {
         json::array& list = value.get_array();
         json::array kept(list.storage());
@@ -177,12 +173,14 @@ void remove_fields(const Schema* schema, json::value& value, const FieldSet& fie
         for (json::value& item : list) {
             const std::optional<PathElement> element = element_of(*schema, item);
             const FieldSet::Node* node = element ? fields.find(*element) : nullptr;
-            if (node != nullptr &&
-                (node->member || empties(schema->items.get(), item, node->below)))
-                continue;
+            if (node != nullptr && node->member) continue;
+            if (node != nullptr) remove_fields(schema->items.get(), item, node->below);
             kept.push_back(std::move(item));
         }
-        list = std::move(kept);
+        if (kept.empty())
+            value = nullptr;
+        else
+            list = std::move(kept);
     }
 }
 

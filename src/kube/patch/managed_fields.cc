@@ -215,12 +215,18 @@ void remove_given_up(const Schema* schema, json::value& merged, const FieldSet& 
                      const FieldSet& owned) {
     if (includes(owned, last)) return;
     const FieldSet given_up = with_named_fields(schema, last);
-    json::value pruned = merged;
-    remove_fields(schema, pruned, given_up);
     const FieldSet whole = with_named_fields(schema, field_set_of(schema, merged));
-    const FieldSet left = with_named_fields(schema, field_set_of(schema, pruned));
-    const FieldSet kept = union_of(left, with_named_fields(schema, owned));
-    remove_fields(schema, merged, intersection_of(difference_of(whole, kept), given_up));
+    const auto left_of = [&](const FieldSet& removed) {
+        json::value rest = merged;
+        remove_fields(schema, rest, removed);
+        return with_named_fields(schema, field_set_of(schema, rest));
+    };
+    const FieldSet kept = union_of(left_of(given_up), with_named_fields(schema, owned));
+    const FieldSet left = left_of(difference_of(whole, kept));
+    // Metadata stays when no one owns anything in it.
+    remove_fields(schema, merged,
+                  without_metadata_itself(intersection_of(difference_of(whole, left), given_up)));
+    if (merged.is_null()) merged = json::object();  // the object itself stays
 }
 
 }  // namespace
@@ -309,8 +315,6 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
         for (const json::value& entry : entries)
             if (&entry.get_object() != mine) owned.push_back(set_of(entry.get_object()));
         remove_given_up(schema, live, last, union_of(std::move(owned)));
-        // A container that became empty is removed, even if it is applied as an empty one.
-        merge_fields(schema, live, configuration);
     }
 
     const FieldChanges changes = compare_fields(schema, before, live, ignored);

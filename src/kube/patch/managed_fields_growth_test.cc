@@ -109,8 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Work{"write_over_all", write_over_all, 300},
                       Work{"merge_old_entries", merge_old_entries, 300},
                       Work{"conflict_with_all", conflict_with_all, 300},
-                      Work{"apply_less_beside_all", apply_less_beside_all, 300},
-                      Work{"apply_a_list_backwards", apply_a_list_backwards, 300}),
+                      Work{"apply_less_beside_all", apply_less_beside_all, 100},
+                      Work{"apply_a_list_backwards", apply_a_list_backwards, 100}),
     ::testing::PrintToStringParamName());
 
 TEST(ManagedFields, NotAllConflictsAreNamedWhereTheyAreMany) {

@@ -285,8 +285,27 @@ TEST(Apply, AnItemGivenUpGoesWithWhatOthersChangedInIt) {
     ASSERT_TRUE(world.apply(at("m1", "t1"), R"({"containers":[{"name":"a","image":"1"}]})"));
     world.write(at("editor", "t2"), R"({"containers":[{"name":"a","image":"2"}]})");
     ASSERT_TRUE(world.apply(at("m1", "t3"), R"({"hostname":"h"})"));
-    EXPECT_EQ(world.live, json::parse(R"({"hostname":"h"})"));
+    EXPECT_EQ(world.live, json::parse(R"({"containers":null,"hostname":"h"})"));
     EXPECT_THAT(lines(world.entries), ElementsAre("Apply m1 t3 .hostname"));
+}
+
+TEST(Apply, MetadataStaysWhenItsLastFieldIsGivenUp) {
+    for (const char* first :
+         {R"({"metadata":{"labels":{"a":"1"}}})", R"({"metadata":{"finalizers":["x.y/z"]}})"}) {
+        World world;
+        world.live = json::parse(R"({"metadata":{"name":"n"}})");
+        ASSERT_TRUE(world.apply(at("m1", "t1"), first));
+        ASSERT_TRUE(world.apply(at("m1", "t2"), R"({"data":{"a":"1"}})"));
+        EXPECT_EQ(world.live, json::parse(R"({"metadata":{"name":"n"},"data":{"a":"1"}})"))
+            << json::serialize(world.live);
+    }
+}
+
+TEST(Apply, AMapThatIsAppliedEmptyIsNullWhenNothingIsLeftOfIt) {
+    World world;
+    ASSERT_TRUE(world.apply(at("m1", "t1"), R"({"data":{"a":"1"}})"));
+    ASSERT_TRUE(world.apply(at("m1", "t2"), R"({"data":{}})"));
+    EXPECT_EQ(world.live, json::parse(R"({"data":null})")) << json::serialize(world.live);
 }
 
 TEST(ReadManagedFields, MakesWhatClientsSendCanonical) {
@@ -384,6 +403,28 @@ json::value random_pod_spec(Rng& rng) {
     return spec;
 }
 
+bool is_empty(const json::value& value) {
+    return (value.is_object() && value.get_object().empty()) ||
+           (value.is_array() && value.get_array().empty());
+}
+
+/// Without empty lists and maps, for which the laws do not hold, in upstream neither: who applies
+/// one a second time may change the object again.
+json::value without_empty(const json::value& value) {
+    if (const json::array* array = value.if_array()) {
+        json::array kept;
+        for (const json::value& item : *array) kept.push_back(without_empty(item));
+        return kept;
+    }
+    const json::object* object = value.if_object();
+    if (object == nullptr) return value;
+    json::object kept;
+    for (const auto& field : *object)
+        if (json::value inner = without_empty(field.value()); !is_empty(inner))
+            kept.emplace(field.key(), std::move(inner));
+    return kept;
+}
+
 FieldSet set_of_applier(const json::array& entries, const std::string& name) {
     for (const json::value& entry : entries)
         if (entry.at("manager") == json::value(name) && entry.at("operation") == "Apply")
@@ -420,7 +461,7 @@ TEST_P(ApplyLaws, HoldForManyManagersAndWriters) {
         world.schema = core_schema(GetParam().name).get();
         for (int step = 0; step < 12 && !HasFailure(); ++step) {
             const std::string name = fmt::format("m{}", rng.below(3));
-            const json::value configuration = GetParam().make(rng);
+            const json::value configuration = without_empty(GetParam().make(rng));
             const std::string text = json::serialize(configuration);
             SCOPED_TRACE(name + " " + text + " to " + json::serialize(world.live));
             const FieldOwner who = at(name, fmt::format("t{:02}", step));

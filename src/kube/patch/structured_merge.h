@@ -37,9 +37,8 @@ json::object new_fields_of(const Schema* schema, const json::value& object, cons
                            json::storage_ptr storage = {});
 
 /// The fields that an applied configuration sets: its leaves, the items of its lists, and the keys
-/// of its maps. An object or a list that is a field by its schema is not a member of its own unless
-/// it is empty. (For upstream an empty list is nothing at all, so that applying one again may
-/// change the object again.)
+/// of its maps. An object or a list that is a field by its schema is not a member of its own, but
+/// for an empty object. An empty list without an owner is owned by no one.
 FieldSet field_set_of(const Schema* schema, const json::value& configuration);
 
 /// kInternal, as on a real server, for a field that the schema does not know, and for a list whose
@@ -52,7 +51,7 @@ Result<void> check_mergeable(const Schema* schema, const json::value& configurat
 /// those that only the live list has.
 void merge_fields(const Schema* schema, json::value& live, const json::value& configuration);
 
-/// Removes the members of the set from a value, and containers that become empty by that.
+/// Removes the members of the set from a value. A container of which nothing is left becomes null.
 void remove_fields(const Schema* schema, json::value& value, const FieldSet& fields);
 
 /// The set, with every field that the schema names added as a member if anything below it is one.

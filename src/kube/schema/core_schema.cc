@@ -1,4 +1,5 @@
 #include <boost/json/value.hpp>
+#include <map>
 
 #include "base/check.h"
 #include "base/parse_number.h"
@@ -15,7 +16,9 @@
 // Behind a struct's name, `atomic` says that it has one owner and is applied as a whole
 // (x-kubernetes-map-type). `!` marks a required field. Types are string, bool, int32, int64,
 // number, any (kept as it is), object (kept as it is, but an object), quantity, intstr (int or
-// string), time, microtime, bytes (base64), the name of a struct, []T and map[T]. Behind the type:
+// string), time, microtime, bytes (base64), the name of a struct, []T and map[T]. The zero value of
+// an optional scalar, list or map is its absence, unless `*` stands before the type: in Go that is
+// a pointer, or Go writes zero too. Behind the type:
 //
 //     keys=a,b       a list whose items are told apart by these fields
 //                    (x-kubernetes-list-type: map)
@@ -138,16 +141,38 @@ class Catalog {
             rest.remove_prefix(std::min(end + 1, rest.size()));
             std::string_view field = next_word(line);
             if (field.empty() || field.front() == '#') continue;
-            if (field.back() == '!') {
+            const bool required = field.back() == '!';
+            if (required) {
                 field.remove_suffix(1);
                 made->required.emplace_back(field);
             }
-            const bool fresh = made->properties.emplace(field, parse_type(line)).second;
+            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+            const bool writes_zero = line.starts_with('*');
+            if (writes_zero) line.remove_prefix(1);
+            Schema::Ptr type = parse_type(line);
+            if (!required && !writes_zero) type = omitting_zero(std::move(type));
+            const bool fresh = made->properties.emplace(field, std::move(type)).second;
             CHECK(fresh, "a field stands twice in a struct");
         }
         --depth_;
         built_.emplace(name, made);
         names_.emplace(made.get(), name);
+        return made;
+    }
+
+    /// The same type of a field whose zero value is its absence; one object for each, too. Structs,
+    /// and scalars that are structs in Go, have no such value.
+    Schema::Ptr omitting_zero(Schema::Ptr type) {
+        const bool is_struct = type->type == Type::kObject && type->additional == nullptr;
+        const bool is_go_struct = type->type == Type::kAny || type->type == Type::kIntOrString ||
+                                  type->format == "date-time" || type->format == kMicroTimeFormat;
+        if (is_struct || is_go_struct) return type;
+        Schema::Ptr& made = omitting_[type];
+        if (made == nullptr) {
+            auto copy = std::make_shared<Schema>(*type);
+            copy->omits_zero = true;
+            made = std::move(copy);
+        }
         return made;
     }
 
@@ -230,6 +255,7 @@ class Catalog {
     ByName<std::string_view> blocks_;
     ByName<Schema::Ptr> scalars_;
     ByName<Schema::Ptr> plain_;
+    std::map<Schema::Ptr, Schema::Ptr> omitting_;  ///< by the type that keeps its zero value
     ByName<Schema::Ptr> built_;
     std::unordered_map<const Schema*, std::string_view> names_;
     int depth_ = 0;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <boost/json/value.hpp>
+#include <cmath>
 
 #include "base/nearest_name.h"
+#include "kube/internal/schema/schema_types.h"
 #include "kube/internal/schema/schema_walk.h"
 #include "kube/values/text_size.h"
 
@@ -40,10 +42,43 @@ void find_unknown_in(const Schema& schema, const json::value& value, FieldPath& 
     }
 }
 
+bool is_zero(const json::value& value) {
+    switch (value.kind()) {
+        case json::kind::null:
+            return true;
+        case json::kind::bool_:
+            return !value.get_bool();
+        case json::kind::int64:
+            return value.get_int64() == 0;
+        case json::kind::uint64:
+            return value.get_uint64() == 0;
+        case json::kind::double_:
+            return value.get_double() == 0;
+        case json::kind::string:
+            return value.get_string().empty();
+        case json::kind::array:
+            return value.get_array().empty();
+        case json::kind::object:
+            return value.get_object().empty();
+    }
+    return false;
+}
+
 }  // namespace
 
 bool is_unwanted_null(const Schema& schema, const json::value& value) {
     return value.is_null() && !schema.nullable && schema.type != Schema::Type::kAny;
+}
+
+bool is_whole_double(const json::value& value) {
+    const double* number = value.if_double();
+    // 2^63 is the first that does not fit.
+    return number != nullptr && std::fabs(*number) < 9223372036854775808.0 &&
+           std::trunc(*number) == *number;
+}
+
+bool counts_as_absent(const Schema& schema, const json::value& value) {
+    return schema.omits_zero ? is_zero(value) : is_unwanted_null(schema, value);
 }
 
 const Schema* Schema::property(std::string_view name) const {
@@ -68,7 +103,47 @@ std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& 
     return found;
 }
 
+namespace {
+
+void find_nulls_in(const Schema& schema, const json::value& value, FieldPath& path,
+                   std::vector<Cause>& found) {
+    if (found.size() >= kMostUnknown) return;
+    if (is_unwanted_null(schema, value)) {
+        const std::string field = path.text();
+        found.push_back({"FieldValueTypeInvalid",
+                         fmt::format("Invalid value: \"null\": {} in body must be of type {}: "
+                                     "\"null\"",
+                                     field, type_name(schema.type)),
+                         field});
+    } else if (const json::array* array = value.if_array(); array != nullptr && schema.items) {
+        for (std::size_t index = 0; index < array->size(); ++index) {
+            FieldPath::Step step(path, index);
+            find_nulls_in(*schema.items, (*array)[index], path, found);
+        }
+    } else if (const json::object* object = value.if_object()) {
+        for (const auto& [key, field] : *object) {
+            const Schema* known = field_schema(schema, key);
+            if (known == nullptr) continue;
+            FieldPath::Step step(path, key);
+            find_nulls_in(*known, field, path, found);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Cause> find_nulls(const Schema& schema, const json::value& value) {
+    std::vector<Cause> found;
+    FieldPath path("");
+    find_nulls_in(schema, value, path, found);
+    return found;
+}
+
 void prune(const Schema& schema, json::value& value) {
+    if (schema.whole_doubles && is_whole_double(value)) {
+        value = static_cast<std::int64_t>(value.get_double());
+        return;
+    }
     if (schema.type == Schema::Type::kArray && value.is_array() && schema.items) {
         for (json::value& item : value.get_array()) prune(*schema.items, item);
         return;
@@ -77,7 +152,7 @@ void prune(const Schema& schema, json::value& value) {
     json::object& object = value.get_object();
     auto unwanted = [&](const json::key_value_pair& entry) {
         const Schema* known = field_schema(schema, entry.key());
-        return known != nullptr ? is_unwanted_null(*known, entry.value())
+        return known != nullptr ? counts_as_absent(*known, entry.value())
                                 : !schema.preserve_unknown;
     };
     if (std::any_of(object.begin(), object.end(), unwanted)) {

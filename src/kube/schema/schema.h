@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kube/schema/schema_constraint.h"
 #include "kube/schema/schema_properties.h"
 #include "kube/values/json.h"
 
@@ -44,6 +45,8 @@ class Schema {
     bool preserve_unknown = false;   ///< of an object: keys outside `properties` are kept
     bool atomic = false;             ///< of an object: has one owner (x-kubernetes-map-type)
     bool embedded_resource = false;  ///< a whole object: apiVersion, kind, metadata are implied
+    bool whole_doubles = false;      ///< of a definition's integer: 2.0 is one, and is kept as 2
+    bool omits_zero = false;  ///< of a field: its zero value (0, false, "", [], {}) is its absence
 
     SchemaProperties properties;  ///< of an object
     std::vector<std::string> required;
@@ -66,7 +69,8 @@ class Schema {
     std::optional<std::size_t> max_items;
     std::optional<std::size_t> min_properties;  ///< of an object
     std::optional<std::size_t> max_properties;
-    json::value default_value;  ///< null: none
+    SchemaConstraint::Ptr constraint;  ///< what no field above can say; null: nothing
+    json::value default_value;         ///< null: none
     std::vector<Rule> rules;
     bool rules_below = false;  ///< a part of it has rules
 
@@ -77,8 +81,7 @@ class Schema {
     /// under a strategic patch) is left out.
     json::value to_openapi() const;
     /// The reverse, for the schema of a CRD's version that arrives as JSON. Null with the causes
-    /// when it is not structural, or says something that validate() would not enforce (`allOf`,
-    /// ...): such a rule is refused by name rather than ignored. Rules in CEL are read and kept,
+    /// when it is not structural, or says something that validate() would not enforce. Rules in CEL are read and kept,
     /// but neither compiled nor enforced here. `path` is where `openapi` stands in the CRD. The root
     /// is a whole object, so its metadata is ObjectMeta.
     static std::pair<Ptr, std::vector<Cause>> from_openapi(const json::value& openapi,
@@ -102,14 +105,22 @@ std::vector<Cause> validate(const Schema& schema, const json::value& value,
 struct Inspection {
     std::vector<Cause> causes;
     bool unknown_fields = false;  ///< find_unknown() would find some
-    bool unwanted_nulls = false;  ///< there are nulls that prune() removes
+    /// There are nulls or zero values that prune() removes, or doubles that it makes integers.
+    bool absent_fields = false;
 };
 Inspection inspect(const Schema& schema, const json::value& value, const std::string& path = {});
+/// The same for a change of an object: what is wrong with parts that are as in `before` is no
+/// cause, but for metadata. Upstream's name of that is ratcheting.
+std::vector<Cause> validate_change(const Schema& schema, const json::value& value,
+                                   const json::value& before);
 
 /// The keys that the schema does not know, as in upstream at most a hundred.
 std::vector<UnknownField> find_unknown(const Schema& schema, const json::value& value,
                                        const std::string& path = {});
-/// Removes these keys, and nulls where the schema allows none.
+/// The nulls where the schema allows none, at most a hundred, as values of a wrong type.
+std::vector<Cause> find_nulls(const Schema& schema, const json::value& value);
+/// Removes these keys, nulls where the schema allows none, and zero values that mean absence; makes
+/// integers of whole doubles where the schema wants them.
 void prune(const Schema& schema, json::value& value);
 /// Sets defaults where the parent exists and the field does not, or is null and must not be. True
 /// if anything was missing. Adds at most 4 MiB, with which no object may be stored.

@@ -2,6 +2,7 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 
+#include "kube/internal/schema/constraint_reader.h"
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/internal/schema/schema_rules.h"
 #include "kube/internal/schema/schema_types.h"
@@ -59,16 +60,22 @@ class Reader {
         ++depth_;
         auto schema = std::make_shared<Schema>();
         read_extensions(*object, *schema);
-        for (const auto& [key, field] : *object) read_field(key, field, *schema);
+        for (const auto& [key, field] : *object)
+            if (!is_constraint_field(*object, key)) read_field(key, field, *schema);
         settle_field_paths(*schema, path_, causes_);
         read_type(*object, *schema, root);
+        schema->whole_doubles =
+            schema->type == Type::kInteger || schema->type == Type::kIntOrString;
         if (schema->atomic && schema->type != Type::kObject)
             refuse("x-kubernetes-map-type", "FieldValueInvalid",
                    "Invalid value: only for objects and maps");
         check_list(*schema);
         schema->rules_below = are_rules_below(*schema);
         if (root || schema->embedded_resource) make_resource(*schema);
+        schema->constraint = read_constraint(*object, *schema, root, path_, causes_);
         check_default(*object, *schema);
+        if (schema->whole_doubles && is_whole_double(schema->default_value))
+            schema->default_value = static_cast<std::int64_t>(schema->default_value.get_double());
         --depth_;
         return schema;
     }
@@ -192,12 +199,12 @@ class Reader {
         } else if (key == "x-kubernetes-list-map-keys") {
             schema.list_map_keys = texts(key, value);
         } else {
-            read_rarer(key, value, schema);
+            read_rarer(key, value);
         }
     }
 
     /// Keys without a meaning here, and keys that we would have to enforce and can't.
-    void read_rarer(std::string_view key, const json::value& value, const Schema& schema) {
+    void read_rarer(std::string_view key, const json::value& value) {
         static constexpr std::string_view kSilent[] = {"type",
                                                        "title",
                                                        "example",
@@ -213,17 +220,12 @@ class Reader {
             if (key == known) return;
         for (std::string_view known : kNotStructural)
             if (key == known) return forbid(key, "must not be used in a structural schema");
-        if ((key == "uniqueItems" || key == "exclusiveMinimum" || key == "exclusiveMaximum") &&
-            value.is_bool() && !value.get_bool())
+        // Without a limit that it would exclude, or false.
+        if (key == "exclusiveMinimum" || key == "exclusiveMaximum") return;
+        if (key == "uniqueItems") {
+            if (flag(key, value)) forbid(key, "must not be true; use x-kubernetes-list-type: set");
             return;
-        if (key == "anyOf" && schema.type == Type::kIntOrString) return;  // its usual spelling
-        if (key == "uniqueItems")
-            return forbid(key, "must not be true; use x-kubernetes-list-type: set");
-        if (key == "allOf" || key == "anyOf" || key == "oneOf" || key == "not" ||
-            key == "multipleOf" || key == "exclusiveMinimum" || key == "exclusiveMaximum")
-            return forbid(key,
-                          "not enforced by this server, and a rule is never skipped silently; "
-                          "remove it");
+        }
         refuse(key, "FieldValueInvalid", "Invalid value: unknown keyword of a schema");
     }
 
@@ -403,6 +405,8 @@ json::value Schema::to_openapi() const {
     put(out, "maxProperties", max_properties);
     if (!default_value.is_null()) out.emplace("default", default_value);
     if (!rules.empty()) out.emplace("x-kubernetes-validations", rules_as_openapi(rules));
+    if (constraint)
+        for (const auto& [key, value] : constraint->openapi) out.insert_or_assign(key, value);
     return out;
 }
 

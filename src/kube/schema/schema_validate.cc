@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/json/serialize.hpp>
-#include <boost/json/serializer.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <limits>
@@ -12,9 +10,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "kube/internal/schema/constraint_check.h"
+#include "kube/internal/schema/embedded_resource.h"
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/internal/schema/schema_types.h"
 #include "kube/internal/schema/schema_walk.h"
+#include "kube/internal/schema/value_text.h"
+#include "kube/schema/correlation.h"
 #include "kube/schema/schema.h"
 
 namespace muster::kube {
@@ -27,23 +29,7 @@ using Type = Schema::Type;
 constexpr std::size_t kDeepest = 200;
 
 std::string_view wanted_name(Type type) {
-    return type == Type::kIntOrString ? "integer or string" : type_name(type);
-}
-
-/// A value for messages; long ones are cut at the start of a character.
-std::string shown(const json::value& value) {
-    constexpr std::size_t kLongest = 200;
-    // Not as JSON: 1.5 would be 1.5E0.
-    if (value.is_double()) return fmt::format("{}", value.get_double());
-    json::serializer serializer;
-    serializer.reset(&value);
-    std::array<char, kLongest + 1> begin;
-    std::string text(serializer.read(begin.data(), begin.size()));
-    if (text.size() <= kLongest) return text;
-    std::size_t end = kLongest;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-    text.resize(end);
-    return text + "...";
+    return type == Type::kIntOrString ? "integer,string" : type_name(type);
 }
 
 bool too_deep(const json::value& value, std::size_t depth = 1) {
@@ -58,23 +44,12 @@ bool too_deep(const json::value& value, std::size_t depth = 1) {
     return false;
 }
 
-std::size_t code_points(std::string_view text) {
-    std::size_t count = 0;
-    for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    return count;
-}
-
-bool is_whole(const json::value& value) {
-    const double* number = value.if_double();
-    return number != nullptr && std::fabs(*number) < 1e15 && std::trunc(*number) == *number;
-}
-
 /// No one reads more of them, and each may be long.
 constexpr std::size_t kMostOfAReason = 100;
 /// Nor more choices than fit into such a text.
 constexpr std::size_t kMostBytesOfChoices = 2000;
 /// A schema says more names or values than these only to make each look-up among them long.
-constexpr std::size_t kMostScanned = 100;
+constexpr std::size_t kMostLookedThrough = 100;
 /// Each costs as much as a hundred others.
 constexpr int kMostComplexMatches = 3;
 
@@ -82,7 +57,28 @@ class Validator {
   public:
     explicit Validator(const std::string& path) : path_(path) {}
 
-    void check(const Schema& schema, const json::value& value) {
+    /// `before`: the stored state of the value, null if there is none that it can be compared with.
+    void check(const Schema& schema, const json::value& value, const json::value* before) {
+        const std::size_t others = found_.causes.size();
+        check_structure(schema, value, before);
+        if (schema.constraint && !value.is_null()) check_constraint(schema, value, before);
+        if (before != nullptr && found_.causes.size() > others &&
+            is_unchanged(schema, value, *before))
+            forget_causes(others);
+    }
+
+    /// A whole object, something of which always differs from its stored state.
+    void check_change(const Schema& schema, const json::value& value, const json::value& before) {
+        object_before_ = &before;
+        check_structure(schema, value, &before);
+        if (schema.constraint) check_constraint(schema, value, &before);
+    }
+
+    Inspection take() { return std::move(found_); }
+
+  private:
+    void check_structure(const Schema& schema, const json::value& value,
+                         const json::value* before) {
         if (schema.type == Type::kAny) return;
         if (value.is_null()) {
             if (!schema.nullable) wrong_type(schema, value);
@@ -92,10 +88,10 @@ class Validator {
             case Type::kAny:
                 return;
             case Type::kObject:
-                check_object(schema, value);
+                check_object(schema, value, before);
                 break;
             case Type::kArray:
-                check_array(schema, value);
+                check_array(schema, value, before);
                 break;
             case Type::kString:
                 if (!value.is_string()) return wrong_type(schema, value);
@@ -114,15 +110,36 @@ class Validator {
         }
     }
 
-    Inspection take() { return std::move(found_); }
+    void check_constraint(const Schema& schema, const json::value& value,
+                          const json::value* before) {
+        // Nor looked for: each of many values may have many alternatives.
+        if (told_about("FieldValueInvalid", "") >= kMostOfAReason) return;
+        for (Cause& cause : constraints_.check(*schema.constraint, schema, value, before, path_)) {
+            std::size_t& told = told_about(cause.reason, cause.field);
+            if (told >= kMostOfAReason) continue;
+            ++told;
+            found_.causes.push_back(std::move(cause));
+        }
+    }
+    /// The causes after the first `kept` are of a part that may be wrong.
+    void forget_causes(std::size_t kept) {
+        for (std::size_t i = kept; i < found_.causes.size(); ++i)
+            --told_about(found_.causes[i].reason, found_.causes[i].field);
+        found_.causes.resize(kept);
+    }
 
-  private:
     /// Whether another cause with this reason is still told. Each reason is, however many there are
     /// of others: callers look for some. Owners are counted apart, since the rules of metadata check
     /// them again.
     bool tells(std::string_view reason) {
-        const bool owner = reason == kRequired && path_.text().starts_with("metadata.ownerRef");
-        return told_[{reason, owner}]++ < kMostOfAReason;
+        std::size_t& told = told_about(reason, reason == kRequired ? path_.text() : "");
+        if (told >= kMostOfAReason) return false;
+        ++told;
+        return true;
+    }
+    std::size_t& told_about(std::string_view reason, std::string_view path) {
+        const bool owner = reason == kRequired && path.starts_with("metadata.ownerRef");
+        return told_[{std::string(reason), owner}];
     }
     void add(std::string_view reason, std::string message) {
         found_.causes.push_back({std::string(reason), std::move(message), path_.text()});
@@ -135,7 +152,7 @@ class Validator {
     void invalid(const json::value& value, std::string_view what) {
         if (!tells("FieldValueInvalid")) return;
         add("FieldValueInvalid",
-            fmt::format("Invalid value: {}: {} {}", shown(value), place(), what));
+            fmt::format("Invalid value: {}: {} {}", value_text(value), place(), what));
     }
     void wrong_type(const Schema& schema, const json::value& value) {
         if (!tells("FieldValueTypeInvalid")) return;
@@ -144,14 +161,24 @@ class Validator {
                         place(), wanted_name(schema.type), type_name(value));
         // YAML makes numbers and booleans of what people mean as text, mostly in env and labels.
         if (schema.type == Type::kString && (value.is_number() || value.is_bool()))
-            message += fmt::format(" (put it in quotes: \"{}\")", shown(value));
-        if (schema.type == Type::kInteger && is_whole(value))
+            message += fmt::format(" (put it in quotes: \"{}\")", value_text(value));
+        if (schema.type == Type::kInteger && is_whole_double(value))
             message += fmt::format(" (write it without a fraction or an exponent: {})",
                                    static_cast<std::int64_t>(value.get_double()));
         add("FieldValueTypeInvalid", std::move(message));
     }
 
-    void check_object(const Schema& schema, const json::value& value) {
+    /// A field is compared with its stored state, but for those with rules of their own for changes.
+    const json::value* before_of(const Schema& schema, const json::value* before,
+                                 std::string_view key) const {
+        if (before == nullptr) return nullptr;
+        if (key == "metadata" && (schema.embedded_resource || before == object_before_))
+            return nullptr;
+        if ((key == "kind" || key == "apiVersion") && before == object_before_) return nullptr;
+        return old_field(schema, before, key);
+    }
+
+    void check_object(const Schema& schema, const json::value& value, const json::value* before) {
         const json::object* object = value.if_object();
         if (object == nullptr) return wrong_type(schema, value);
         for (const std::string& name : schema.required) {
@@ -165,6 +192,7 @@ class Validator {
                 add(kRequired, "Required value");
             }
         }
+        if (schema.embedded_resource) check_embedded(*object);
         if (schema.max_properties && object->size() > *schema.max_properties &&
             tells("FieldValueTooMany"))
             add("FieldValueTooMany", fmt::format("Too many: {}: must have at most {} items",
@@ -176,16 +204,21 @@ class Validator {
             const Schema* known = field_schema(schema, key);
             if (known == nullptr) {
                 found_.unknown_fields |= !schema.preserve_unknown;
-            } else if (field.is_null()) {  // absent
-                found_.unwanted_nulls |= is_unwanted_null(*known, field);
             } else {
+                found_.absent_fields |= counts_as_absent(*known, field);
+                if (field.is_null()) continue;
                 FieldPath::Step step(path_, key);
-                check(*known, field);
+                check(*known, field, before_of(schema, before, key));
             }
         }
     }
 
-    void check_array(const Schema& schema, const json::value& value) {
+    void check_embedded(const json::object& object) {
+        for (Cause& cause : embedded_problems(object, path_.text()))
+            if (tells(cause.reason)) found_.causes.push_back(std::move(cause));
+    }
+
+    void check_array(const Schema& schema, const json::value& value, const json::value* before) {
         const json::array* array = value.if_array();
         if (array == nullptr) return wrong_type(schema, value);
         if (schema.max_items && array->size() > *schema.max_items && tells("FieldValueTooMany"))
@@ -198,10 +231,11 @@ class Validator {
         const bool must_be_unique =
             !schema.repeats && array->size() > 1 && schema.list_type != Schema::ListType::kAtomic;
         std::set<std::string> seen;
+        const OldElements old(schema, before);
         for (std::size_t index = 0; index < array->size(); ++index) {
             const json::value& item = (*array)[index];
             FieldPath::Step step(path_, index);
-            if (schema.items) check(*schema.items, item);
+            if (schema.items) check(*schema.items, item, old.find(item));
             if (must_be_unique) check_unique(schema, item, seen);
         }
     }
@@ -222,18 +256,18 @@ class Validator {
                 // A missing key is reported as required, if it is.
                 if (part != nullptr)
                     keys.emplace(name, *part);
-                else if (schema.list_map_keys.size() > kMostScanned)
+                else if (schema.list_map_keys.size() > kMostLookedThrough)
                     return;
             }
             if (keys.empty()) return;
         }
         if (!seen.insert(json::serialize(key)).second && tells("FieldValueDuplicate"))
-            add("FieldValueDuplicate", "Duplicate value: " + shown(key));
+            add("FieldValueDuplicate", "Duplicate value: " + value_text(key));
     }
 
     bool is_choice(const Schema& schema, std::string_view text) {
         const std::vector<std::string>& all = schema.enumeration;
-        if (all.size() <= kMostScanned) return std::ranges::find(all, text) != all.end();
+        if (all.size() <= kMostLookedThrough) return std::ranges::find(all, text) != all.end();
         const auto [found, fresh] = choices_.try_emplace(&schema);
         if (fresh) found->second.insert(all.begin(), all.end());
         return found->second.contains(text);
@@ -243,7 +277,7 @@ class Validator {
         for (const std::string& choice : schema.enumeration) {
             if (!choices.empty()) choices += ", ";
             if (choices.size() > kMostBytesOfChoices) return choices + "...";
-            choices += shown(json::value(choice));
+            choices += value_text(json::value(choice));
         }
         return choices;
     }
@@ -254,7 +288,7 @@ class Validator {
         if (!schema.enumeration.empty() && !is_choice(schema, view) &&
             tells("FieldValueNotSupported"))
             add("FieldValueNotSupported", fmt::format("Unsupported value: {}: supported values: {}",
-                                                      shown(value), choices_of(schema)));
+                                                      value_text(value), choices_of(schema)));
         if (schema.max_length && code_points(view) > *schema.max_length &&
             tells("FieldValueTooLong"))
             add("FieldValueTooLong",
@@ -293,8 +327,11 @@ class Validator {
                                     place()));
                 return;
             }
+            if (integer && schema.whole_doubles && is_whole_double(value))
+                found_.absent_fields = true;
             // 3.0 too: programs that read the object as Go or C++ structs can't accept it.
-            if (integer) return wrong_type(schema, value);
+            else if (integer)
+                return wrong_type(schema, value);
         }
         check_range(schema, value);
     }
@@ -340,6 +377,10 @@ class Validator {
             return check_format(schema, value);
         }
         if (value.is_string()) return check_string(schema, value);
+        if (schema.whole_doubles && is_whole_double(value)) {
+            found_.absent_fields = true;
+            return;
+        }
         if (!value.is_int64() && !value.is_uint64()) return wrong_type(schema, value);
         check_range(schema, value);
     }
@@ -349,7 +390,9 @@ class Validator {
     FieldPath path_;
     Inspection found_;
     /// How many causes there were of each reason, those of owners apart.
-    std::map<std::pair<std::string_view, bool>, std::size_t> told_;
+    std::map<std::pair<std::string, bool>, std::size_t> told_;
+    ConstraintCheck constraints_;
+    const json::value* object_before_ = nullptr;  ///< of the whole object
     int complex_matches_ = 0;
     /// The values of long enumerations that were looked at.
     std::map<const Schema*, std::unordered_set<std::string_view>> choices_;
@@ -362,15 +405,35 @@ std::vector<Cause> validate(const Schema& schema, const json::value& value,
     return inspect(schema, value, path).causes;
 }
 
+namespace {
+
+std::vector<Cause> nested_too_deeply(const std::string& path) {
+    return {{"FieldValueInvalid",
+             fmt::format("Invalid value: nested deeper than {} levels", kDeepest), path}};
+}
+
+bool is_duplicate(const Cause& cause) { return cause.reason == "FieldValueDuplicate"; }
+
+}  // namespace
+
 Inspection inspect(const Schema& schema, const json::value& value, const std::string& path) {
-    if (too_deep(value))
-        return {{{"FieldValueInvalid",
-                  fmt::format("Invalid value: nested deeper than {} levels", kDeepest), path}},
-                true,
-                true};
+    if (too_deep(value)) return {nested_too_deeply(path), true, true};
     Validator validator(path);
-    validator.check(schema, value);
+    validator.check(schema, value, nullptr);
     return validator.take();
+}
+
+std::vector<Cause> validate_change(const Schema& schema, const json::value& value,
+                                   const json::value& before) {
+    if (too_deep(value) || too_deep(before)) return nested_too_deeply({});
+    Validator validator{std::string()};
+    validator.check_change(schema, value, before);
+    std::vector<Cause> causes = validator.take().causes;
+    // Sets and maps may have the same key twice if any of the object had.
+    if (std::ranges::any_of(causes, is_duplicate) &&
+        std::ranges::any_of(validate(schema, before), is_duplicate))
+        std::erase_if(causes, is_duplicate);
+    return causes;
 }
 
 }  // namespace muster::kube

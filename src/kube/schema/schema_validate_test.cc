@@ -74,11 +74,26 @@ INSTANTIATE_TEST_SUITE_P(
              "true",
              {type_problem("string", "boolean") + " (put it in quotes: \"true\")"}},
         Case{"integer", R"({"type":"integer"})", "-5", {}},
-        Case{"whole_float_is_no_integer",
+        Case{"whole_float_is_an_integer", R"({"type":"integer"})", "3.0", {}},
+        Case{"whole_float_is_a_port", R"({"x-kubernetes-int-or-string":true})", "3e3", {}},
+        Case{"too_large_float_is_no_integer",
              R"({"type":"integer"})",
-             "3.0",
-             {type_problem("integer", "number") +
-              " (write it without a fraction or an exponent: 3)"}},
+             "1e30",
+             {type_problem("integer", "number")}},
+        Case{"embedded",
+             R"({"type":"object","x-kubernetes-embedded-resource":true})",
+             R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"Any Name","namespace":"n"}})",
+             {}},
+        Case{"embedded_without_type",
+             R"({"type":"object","x-kubernetes-embedded-resource":true})",
+             R"({"kind":""})",
+             {"FieldValueRequired | x.apiVersion | Required value: must not be empty",
+              "FieldValueInvalid | x.kind | Invalid value: \"\": must not be empty"}},
+        Case{"embedded_with_two_slashes",
+             R"({"type":"object","x-kubernetes-embedded-resource":true})",
+             R"({"apiVersion":"a/b/c","kind":"Pod"})",
+             {"FieldValueInvalid | x.apiVersion | Invalid value: \"a/b/c\": unexpected "
+              "GroupVersion string: a/b/c"}},
         Case{"fraction_is_no_integer",
              R"({"type":"integer"})",
              "3.5",
@@ -109,11 +124,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"int_or_string_bool",
              R"({"x-kubernetes-int-or-string":true})",
              "true",
-             {type_problem("integer or string", "boolean")}},
+             {type_problem("integer,string", "boolean")}},
         Case{"int_or_string_float",
              R"({"x-kubernetes-int-or-string":true})",
              "1.5",
-             {type_problem("integer or string", "number")}},
+             {type_problem("integer,string", "number")}},
         Case{"anything", R"({"x-kubernetes-preserve-unknown-fields":true})", "[1,{}]", {}},
         Case{"null_is_absent", R"({"type":"string"})", "null", {}},
         Case{"null_where_allowed", R"({"type":"string","nullable":true})", "null", {}},
@@ -345,6 +360,49 @@ TEST(Validate, OfManyProblemsAHundredOfEachReasonAreTold) {
                                           {"FieldValueRequired things", 100}}));
 }
 
+TEST(Prune, RemovesZeroValuesThatMeanAbsence) {
+    const Schema::Ptr pod = core_schema("Pod");
+    json::value value = J(R"({
+        "metadata":{"name":"a","labels":{},"finalizers":[],"annotations":{"kept":""}},
+        "spec":{"hostNetwork":false,"hostname":"","activeDeadlineSeconds":0,"volumes":[],
+            "securityContext":{},"terminationGracePeriodSeconds":0,"automountServiceAccountToken":false,
+            "containers":[{"name":"","image":"","stdin":false,"resources":{"limits":{}},
+                "env":[{"name":"e","value":""}],"ports":[{"containerPort":0,"protocol":""}]}]}})");
+    EXPECT_TRUE(inspect(*pod, value).absent_fields);
+    prune(*pod, value);
+    EXPECT_EQ(value, J(R"({
+        "metadata":{"name":"a","annotations":{"kept":""}},
+        "spec":{"activeDeadlineSeconds":0,"securityContext":{},"terminationGracePeriodSeconds":0,
+            "automountServiceAccountToken":false,
+            "containers":[{"name":"","resources":{},"env":[{"name":"e"}],
+                "ports":[{"containerPort":0}]}]}})"));
+    EXPECT_FALSE(inspect(*pod, value).absent_fields);
+}
+
+TEST(Prune, MakesIntegersOfWholeNumbers) {
+    const auto known = schema(R"({"type":"object","properties":{"n":{"type":"integer"},
+        "p":{"x-kubernetes-int-or-string":true},"f":{"type":"number"}}})");
+    json::value value = J(R"({"n":2.0,"p":1e3,"f":2.0})");
+    EXPECT_TRUE(inspect(*known, value).absent_fields);
+    prune(*known, value);
+    EXPECT_TRUE(value.at("n").is_int64() && value.at("p").is_int64() && value.at("f").is_double());
+    EXPECT_FALSE(inspect(*known, value).absent_fields);
+}
+
+TEST(FindNulls, TellsThoseThatTheSchemaDoesNotAllow) {
+    const auto known = schema(R"({"type":"object","properties":{
+        "a":{"type":"object","additionalProperties":{"type":"string"}},
+        "b":{"type":"array","nullable":true,"items":{"type":"string"}},
+        "any":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}})");
+    EXPECT_TRUE(find_nulls(*known, J(R"({"b":null,"any":{"x":null}})")).empty());
+    EXPECT_EQ(lines(find_nulls(*known, J(R"({"a":null,"any":null})"))),
+              (std::vector<std::string>{
+                  "FieldValueTypeInvalid | a | Invalid value: \"null\": a in body must be of type "
+                  "object: \"null\"",
+                  "FieldValueTypeInvalid | any | Invalid value: \"null\": any in body must be of "
+                  "type object: \"null\""}));
+}
+
 TEST(Inspect, FindsInOneWalkWhatTheOthersFind) {
     const auto known = schema(R"({"type":"object","properties":{
         "kept":{"type":"string","nullable":true},
@@ -371,13 +429,13 @@ TEST(Inspect, FindsInOneWalkWhatTheOthersFind) {
         const json::value value = J(row.value);
         const Inspection found = inspect(*known, value);
         EXPECT_EQ(found.unknown_fields, row.unknown);
-        EXPECT_EQ(found.unwanted_nulls, row.nulls);
+        EXPECT_EQ(found.absent_fields, row.nulls);
         EXPECT_EQ(!found.causes.empty(), row.wrong);
         EXPECT_EQ(lines(found.causes), lines(validate(*known, value)));
         EXPECT_EQ(found.unknown_fields, !find_unknown(*known, value).empty());
         json::value pruned = value;
         prune(*known, pruned);
-        EXPECT_EQ(found.unknown_fields || found.unwanted_nulls, pruned != value);
+        EXPECT_EQ(found.unknown_fields || found.absent_fields, pruned != value);
     }
 }
 

@@ -72,7 +72,8 @@ class FakeStream<Item>::Reader {
             ~Reading() { flag = false; }
         } reading{reading_};
         reading_ = true;
-        while (stream_->pending_.empty()) co_await stream_->changed_.wait();
+        while (stream_->pending_.empty() && !stream_->faulty_) co_await stream_->changed_.wait();
+        if (stream_->pending_.empty()) throw std::runtime_error("a reader's fault");
         Result<std::optional<Item>> next = std::move(stream_->pending_.front());
         stream_->pending_.pop_front();
         over_ = !next.has_value() || !next->has_value();
@@ -149,6 +150,15 @@ void FakeTransport::expect_refused_text(std::string path, Query query, Error err
 }
 
 FakeTransport::Step FakeTransport::take(const Request& request, Verb verb) {
+    try {
+        return next_step(request, verb);
+    } catch (...) {
+        deviated_ = true;  // a task that begins again after a fault would hide it
+        throw;
+    }
+}
+
+FakeTransport::Step FakeTransport::next_step(const Request& request, Verb verb) {
     check_well_formed(request);
     const std::string actual = describe(request.method, request.path, request.query);
     if (script_.empty()) throw std::logic_error("beyond the script: " + actual);

@@ -25,6 +25,11 @@ class FakeStream {
     void end() { push(std::optional<Item>()); }
     /// The connection breaks, after the items.
     void fail(Error error) { push(std::move(error)); }
+    /// The reader throws, after the items: an internal fault of it.
+    void fault() {
+        faulty_ = true;
+        changed_.notify_all();
+    }
     /// True while the client holds an open stream.
     bool open() const { return open_; }
 
@@ -40,6 +45,7 @@ class FakeStream {
 
     std::deque<Result<std::optional<Item>>> pending_;
     Signal changed_;
+    bool faulty_ = false;
     bool open_ = false;
 };
 
@@ -61,7 +67,8 @@ class FakeText final : public FakeStream<std::string> {
 /// A script of requests and their answers. Stricter than a server: requests must come in the order
 /// of the script, with exactly its paths and query parameters, well-formed in every respect that a
 /// real server is lenient about; and the script itself must be one that a transport could play. A
-/// deviation throws std::logic_error, which ends the test with the reason. For tests only.
+/// deviation throws std::logic_error with the reason; whatever becomes of that, the script was not
+/// played. For tests only.
 class FakeTransport final : public Transport {
   public:
     explicit FakeTransport(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -75,8 +82,8 @@ class FakeTransport final : public Transport {
     std::shared_ptr<FakeText> expect_text(std::string path, Query query);
     void expect_refused_text(std::string path, Query query, Error error);
 
-    /// True when the whole script was played.
-    bool finished() const { return script_.empty(); }
+    /// True when the whole script was played, and nothing else.
+    bool finished() const { return script_.empty() && !deviated_; }
     /// What was called so far.
     const std::vector<Request>& requests() const { return requests_; }
 
@@ -101,9 +108,11 @@ class FakeTransport final : public Transport {
 
     Step& expect_stream(Verb verb, std::string path, Query query);
     Step take(const Request& request, Verb verb);
+    Step next_step(const Request& request, Verb verb);
 
     asio::any_io_executor executor_;
     std::deque<Step> script_;
+    bool deviated_ = false;
     std::vector<Request> requests_;
 };
 

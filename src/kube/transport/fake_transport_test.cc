@@ -80,7 +80,9 @@ class FakeTransportTest : public ::testing::Test, protected SimulatedLoop {
 };
 
 TEST_F(FakeTransportTest, WhatIsNotInTheScriptEndsTheTest) {
+    EXPECT_TRUE(transport.finished());
     EXPECT_THROW((void)await(transport.call(get("/api/v1/pods"))), std::logic_error);
+    EXPECT_FALSE(transport.finished());
     transport.expect(Method::kGet, "/api/v1/pods", {}, json_response(json::object()));
     EXPECT_THROW((void)await(transport.call(get("/api/v1/nodes"))), std::logic_error);
     transport.expect_watch("/api/v1/pods", {});

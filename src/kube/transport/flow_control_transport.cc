@@ -1,5 +1,7 @@
 #include "kube/transport/flow_control_transport.h"
 
+#include "base/time/restarting_task.h"
+
 namespace muster::kube {
 namespace {
 
@@ -89,7 +91,8 @@ void FlowControlTransport::let_go() {
 void FlowControlTransport::arm(Instant when) {
     if (armed_ <= when) return;
     armed_ = when;
-    tasks_.spawn_essential("requests that wait for their time", wake(when));
+    spawn_restarting(tasks_, clock_, "requests that wait for their time",
+                     [this, when] { return wake(when); });
 }
 
 Task<void> FlowControlTransport::wake(Instant when) {

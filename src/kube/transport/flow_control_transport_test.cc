@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include "base/async/task_fault.h"
 #include "base/test_loop.h"
 #include "kube/client/client.h"
 #include "kube/objects/core_objects.h"
@@ -112,6 +113,29 @@ TEST_F(FlowControlTransportTest, WhatIsRefusedWith429IsSentAgainWhenTheServerSai
     EXPECT_TRUE(read.has_value());
     EXPECT_EQ(clock.now() - before, seconds(7));
     EXPECT_EQ(steered.window().size(), AimdWindow::kFirst / 2);
+}
+
+TEST_F(FlowControlTransportTest, WhatWaitsForItsTimeIsSentAfterAFault) {
+    FakeTransport server(context.get_executor());
+    FlowControlTransport steered(server, clock, tasks);
+    Response busy = status_response(Error(Code::kTooManyRequests, "too many"));
+    busy.retry_after = seconds(7);
+    server.expect(Method::kGet, kPod, {}, busy);
+    server.expect(Method::kGet, kPod, {}, json_response(json::object{{"kind", "Pod"}}));
+    Request request;
+    request.path = kPod;
+    bool answered = false;
+    asio::co_spawn(context, steered.call(std::move(request)),
+                   [&](std::exception_ptr, Result<Response>) { answered = true; });
+    {
+        const TaskFault fault("requests that wait for their time");
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(seconds(6));
+    EXPECT_FALSE(answered);
+    advance(seconds(1));
+    EXPECT_TRUE(answered);
 }
 
 TEST_F(FlowControlTransportTest, AServerThatStaysBusyIsAnsweredInTheEnd) {

@@ -1,9 +1,7 @@
-// The operator whose jobs we run.
+// The operator whose jobs we run, and its tests.
 module muster.dev/tests/cluster/training-operator
 
 go 1.24.0
-
-tool github.com/kubeflow/training-operator/cmd/training-operator.v1
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -34,6 +32,7 @@ require (
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/onsi/gomega v1.35.1 // indirect
 	github.com/open-policy-agent/cert-controller v0.12.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/prometheus/client_golang v1.20.2 // indirect
@@ -72,3 +71,5 @@ require (
 	sigs.k8s.io/yaml v1.4.0 // indirect
 	volcano.sh/apis v1.9.0 // indirect
 )
+
+tool github.com/kubeflow/training-operator/cmd/training-operator.v1

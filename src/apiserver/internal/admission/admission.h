@@ -1,38 +1,30 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apiserver/internal/admission/admission_policies.h"
+#include "apiserver/internal/admission/admission_subject.h"
+#include "apiserver/internal/admission/read_objects.h"
 #include "apiserver/internal/admission/webhook.h"
 #include "apiserver/internal/server_state.h"
-#include "apiserver/requests/request_options.h"
-#include "apiserver/requests/router.h"
 #include "apiserver/requests/status_error.h"
 #include "kube/values/document.h"
 
 namespace muster::apiserver {
 
-/// A write that webhooks have to admit.
-struct AdmissionSubject {
-    Operation operation = Operation::kCreate;
-    Target target;
-    Requester requester;
-    bool dry_run = false;
-    std::string manager = {};  ///< the manager of their changes in managedFields
-};
-
-/// Calls the admission webhooks named by MutatingWebhookConfigurations and
-/// ValidatingWebhookConfigurations. They are never called about objects of these two kinds, so that
-/// a wrong one can be removed.
+/// Asks the policies, and calls the admission webhooks named by MutatingWebhookConfigurations and
+/// ValidatingWebhookConfigurations. None is asked about objects of these kinds, so that a wrong one
+/// can be removed.
 ///
 /// The refusal of a webhook is the error; a webhook that can't be reached or gives an invalid
-/// answer leads to 500, or is ignored if its failurePolicy is Ignore. Thread: the server's loop.
+/// answer leads to 500, or is ignored if its failurePolicy is Ignore. A patch that can't be applied
+/// leads to 500 in any case. Thread: the server's loop.
 class Admission {
   public:
-    explicit Admission(ServerState& state) : state_(state) {}
+    explicit Admission(ServerState& state);
 
     /// Whether there is any configuration.
     bool in_use() const;
@@ -43,7 +35,7 @@ class Admission {
                                                              const json::value* before,
                                                              const json::value& after,
                                                              std::vector<std::string>& warnings);
-    /// Whether the validating webhooks allow it. `after` is null for a deletion.
+    /// Whether the policies and the validating webhooks allow it. `after` is null for a deletion.
     Task<StatusResult<void>> validate(const AdmissionSubject& subject, const json::value* before,
                                       const json::value* after, std::vector<std::string>& warnings);
 
@@ -54,29 +46,26 @@ class Admission {
         const Webhook* webhook = nullptr;
         DefPtr seen_as;
     };
-    std::vector<Wanted> wanted_by(const std::string& configurations,
+    using Configurations = ReadObjects<std::vector<Webhook>>;
+
+    std::vector<Wanted> wanted_by(const Configurations& configurations,
                                   const AdmissionSubject& subject, const json::value* before,
-                                  const json::value* after);
-    std::shared_ptr<const std::vector<Webhook>> webhooks_of(const std::string& configurations,
-                                                            const NamespacedName& key,
-                                                            const CachedObject& cached);
+                                  const json::value* after) const;
+    /// Whether its conditions hold; the error if they can't be evaluated and that counts.
+    Task<StatusResult<bool>> is_asked(const Webhook& webhook, const AdmissionSubject& subject,
+                                      const ReviewQuestion& question);
     /// The JSON patch of its answer.
     Task<StatusResult<std::optional<json::value>>> ask(const Wanted& wanted,
                                                        const AdmissionSubject& subject,
                                                        const json::value* before,
                                                        const json::value* after, bool may_patch,
                                                        std::vector<std::string>& warnings);
-    /// Adds a pod that the service selects now.
-    Result<WebhookEndpoint> reachable(WebhookEndpoint endpoint);
     StatusResult<void> failed(const Webhook& webhook, std::string_view why) const;
 
-    struct Read {
-        store::Revision revision = 0;
-        std::shared_ptr<const std::vector<Webhook>> webhooks;
-    };
-
     ServerState& state_;
-    std::map<std::pair<std::string, NamespacedName>, Read> read_;  ///< parsed configurations
+    AdmissionPolicies policies_;
+    Configurations mutating_;
+    Configurations validating_;
 };
 
 }  // namespace muster::apiserver

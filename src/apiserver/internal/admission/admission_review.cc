@@ -32,8 +32,32 @@ std::string_view options_kind(Operation operation) {
     return {};
 }
 
-Error no_answer(std::string_view why) {
-    return Error(Code::kInvalid, fmt::format("it did not answer with an AdmissionReview: {}", why));
+/// It is no AdmissionReview.
+Error no_review(std::string_view why) {
+    return Error(Code::kInvalid, fmt::format("failed to call webhook: {}", why));
+}
+
+Error invalid_response(std::string_view why) {
+    return Error(Code::kInvalid, fmt::format("received invalid webhook response: {}", why));
+}
+
+/// The patch of a response; empty: there is none. In v1beta1 its type was not looked at.
+Result<std::string_view> patch_in(const json::object& response, bool v1, bool may_patch) {
+    const std::string_view patch = string_at(response, "patch");
+    if (!v1) return may_patch ? patch : std::string_view();
+    const std::string_view type = string_at(response, "patchType");
+    const auto wrong = [](std::string_view why) { return invalid_response(why); };
+    if (!may_patch && !patch.empty())
+        return wrong("validating webhook may not return response.patch");
+    if (!may_patch && !type.empty())
+        return wrong("validating webhook may not return response.patchType");
+    if (!patch.empty() && type.empty())
+        return wrong("webhook returned response.patch but not response.patchType");
+    if (patch.empty() && !type.empty())
+        return wrong("webhook returned response.patchType but not response.patch");
+    if (!type.empty() && type != "JSONPatch")
+        return wrong(fmt::format("response.patchType is \"{}\": only JSONPatch is known", type));
+    return patch;
 }
 
 /// In the words of k8s.io/apiserver pkg/admission/plugin/webhook/errors.
@@ -55,17 +79,14 @@ StatusError denial_of(const json::object* status, std::string_view webhook) {
 
 }  // namespace
 
-std::string review_text(const ReviewQuestion& question, std::string_view review_version) {
+json::object admission_request(const ReviewQuestion& question) {
     json::object request{
-        {"uid", question.uid},
         {"kind", kind_of(question.type)},
         {"resource", resource_of(question.type)},
         {"requestKind", kind_of(question.requested)},
         {"requestResource", resource_of(question.requested)},
         {"operation", to_string(question.operation)},
         {"userInfo", user_info(question.user)},
-        {"object", question.object == nullptr ? json::value() : *question.object},
-        {"oldObject", question.before == nullptr ? json::value() : *question.before},
         {"dryRun", question.dry_run},
         {"options",
          {{"kind", options_kind(question.operation)}, {"apiVersion", "meta.k8s.io/v1"}}}};
@@ -75,42 +96,57 @@ std::string review_text(const ReviewQuestion& question, std::string_view review_
     }
     if (!question.name.empty()) request["name"] = question.name;
     if (!question.namespace_.empty()) request["namespace"] = question.namespace_;
+    return request;
+}
+
+std::string review_text(const ReviewQuestion& question, std::string_view review_version) {
+    json::object request = admission_request(question);
+    request["uid"] = question.uid;
+    request["object"] = question.object == nullptr ? json::value() : *question.object;
+    request["oldObject"] = question.before == nullptr ? json::value() : *question.before;
     return json::serialize(json::object{{"kind", "AdmissionReview"},
                                         {"apiVersion", fmt::format("{}{}", kGroup, review_version)},
                                         {"request", std::move(request)}});
 }
 
 Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhook,
-                                  std::string_view uid, bool may_patch) {
+                                  const ReviewQuestion& question, std::string_view review_version,
+                                  bool may_patch) {
     const auto review = parse_json_body(text);
-    const json::object* fields = review ? review->value->if_object() : nullptr;
-    if (fields == nullptr) return no_answer("it is not a JSON object");
-    if (string_at(*fields, "kind") != "AdmissionReview" ||
-        !string_at(*fields, "apiVersion").starts_with(kGroup))
-        return no_answer(fmt::format("it is a \"{}\" of \"{}\"", string_at(*fields, "kind"),
-                                     string_at(*fields, "apiVersion")));
+    if (!review) return no_review(review.error().error.message());
+    // For Go, null is an object without fields, and one that does not say what it is may be anything.
+    static const json::value kNothing = json::object();
+    const bool nothing = review->value != nullptr && review->value->is_null();
+    const json::object* fields = nothing                    ? kNothing.if_object()
+                                 : review->value == nullptr ? nullptr
+                                                            : review->value->if_object();
+    if (fields == nullptr) return no_review("couldn't get version/kind: it is not a JSON object");
+    const std::string_view version = string_at(*fields, "apiVersion");
+    const std::string_view kind = string_at(*fields, "kind");
+    const std::string wanted = fmt::format("{}{}", kGroup, review_version);
+    if ((kind != "AdmissionReview" && !kind.empty()) || (version != wanted && !version.empty()))
+        return no_review(fmt::format("it is a \"{}\" of \"{}\", not an AdmissionReview of \"{}\"",
+                                     kind, version, wanted));
     const json::object* response = object_at(*fields, "response");
-    if (response == nullptr) return no_answer("it has no response");
-    if (string_at(*response, "uid") != uid)
-        return no_answer(fmt::format("response.uid is \"{}\" and not \"{}\", that of the request",
-                                     string_at(*response, "uid"), uid));
+    if (response == nullptr) return invalid_response("webhook response was absent");
+    if (review_version == "v1" && string_at(*response, "uid") != question.uid)
+        return invalid_response(fmt::format("expected response.uid=\"{}\", got \"{}\"",
+                                            question.uid, string_at(*response, "uid")));
     ReviewVerdict verdict;
     verdict.warnings = strings_at(*response, "warnings");
+    TRY(const std::string_view patch, patch_in(*response, review_version == "v1", may_patch));
     if (!bool_at(*response, "allowed")) {
         verdict.denial = denial_of(object_at(*response, "status"), webhook);
         return verdict;
     }
-    const std::string_view patch = string_at(*response, "patch");
     if (patch.empty()) return verdict;
-    if (!may_patch) return no_answer("response.patch is set, but it may only validate");
-    if (string_at(*response, "patchType") != "JSONPatch")
-        return no_answer(fmt::format("response.patchType is \"{}\": only JSONPatch is known",
-                                     string_at(*response, "patchType")));
     const auto decoded = kube::base64_decode(patch);
-    if (!decoded) return no_answer("response.patch is not base64");
+    if (!decoded) return no_review("response.patch is not base64");
     const auto parsed = parse_json_body(*decoded);
-    if (!parsed) return no_answer("response.patch is not JSON");
-    verdict.patch = *parsed->value;
+    if (parsed && parsed->value != nullptr)
+        verdict.patch = *parsed->value;
+    else
+        verdict.patch_is_no_json = true;
     return verdict;
 }
 

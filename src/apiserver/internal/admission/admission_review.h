@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/internal/admission/webhook.h"
+#include "apiserver/internal/admission/write_selection.h"
 #include "apiserver/requests/status_error.h"
 #include "apiserver/requests/user.h"
 
@@ -26,20 +26,25 @@ struct ReviewQuestion {
     const json::value* before = nullptr;  ///< null: of a creation
 };
 
+/// The AdmissionRequest, without its uid and the objects.
+json::object admission_request(const ReviewQuestion& question);
 /// The AdmissionReview as JSON.
 std::string review_text(const ReviewQuestion& question, std::string_view review_version);
 
 /// The answer of a webhook.
 struct ReviewVerdict {
     std::optional<json::value> patch;  ///< a JSON patch
+    bool patch_is_no_json = false;
     std::vector<std::string> warnings;
     /// Set if it refuses, with the message for the client.
     std::optional<StatusError> denial;
 };
 
-/// Reads an answer to the question `uid`. The error says, for people, what is wrong with an invalid
-/// answer. A webhook that only validates may not patch.
+/// An answer to the question of `uid`, asked in `review_version`. The error says, for people and in
+/// upstream's words, what is wrong with an invalid answer. A webhook that only validates may not
+/// patch.
 Result<ReviewVerdict> read_review(std::string_view text, std::string_view webhook,
-                                  std::string_view uid, bool may_patch);
+                                  const ReviewQuestion& question, std::string_view review_version,
+                                  bool may_patch);
 
 }  // namespace muster::apiserver

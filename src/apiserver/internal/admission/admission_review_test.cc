@@ -49,6 +49,12 @@ struct DenialCase {
     int code;
 };
 
+const ReviewQuestion kQuestion = [] {
+    ReviewQuestion question;
+    question.uid = "u";
+    return question;
+}();
+
 TEST(AdmissionReview, ADenialSaysWhatTheWebhookSaid) {
     // k8s.io/apiserver pkg/admission/plugin/webhook/errors/statuserror_test.go
     const std::vector<DenialCase> cases = {
@@ -62,7 +68,7 @@ TEST(AdmissionReview, ADenialSaysWhatTheWebhookSaid) {
     for (const DenialCase& one : cases) {
         const auto verdict = read_review(
             answer(fmt::format(R"({{"uid":"u","allowed":false,"status":{}}})", one.status)), "w",
-            "u", true);
+            kQuestion, "v1", true);
         ASSERT_TRUE(verdict && verdict->denial) << one.status;
         EXPECT_EQ(verdict->denial->error.message(), one.message);
         EXPECT_EQ(to_response(*verdict->denial, nullptr, "").status, one.code) << one.status;
@@ -72,34 +78,55 @@ TEST(AdmissionReview, ADenialSaysWhatTheWebhookSaid) {
 TEST(AdmissionReview, WhatIsNoAnswerSaysWhy) {
     const std::string patch = kube::base64_encode("[]");
     const std::vector<std::pair<std::string, const char*>> cases = {
-        {"x", "not a JSON object"},
-        {"[]", "not a JSON object"},
+        {"x", "failed to call webhook: "},
+        {"", "failed to call webhook: couldn't get version/kind"},
+        {"null", "received invalid webhook response: webhook response was absent"},
+        {"{}", "received invalid webhook response: webhook response was absent"},
+        {"[]", "failed to call webhook: couldn't get version/kind"},
         {R"({"kind":"Pod","apiVersion":"v1"})", "it is a \"Pod\" of \"v1\""},
-        {R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"})", "no response"},
-        {answer(R"({"uid":"other","allowed":true})"), "response.uid is \"other\""},
+        {R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"})",
+         "received invalid webhook response: webhook response was absent"},
+        {answer(R"({"uid":"other","allowed":true})"),
+         "received invalid webhook response: expected response.uid=\"u\", got \"other\""},
         {answer(R"({"uid":"u","allowed":true,"patch":"W10=","patchType":"Merge"})"),
          "patchType is \"Merge\""},
         {answer(R"({"uid":"u","allowed":true,"patch":"***","patchType":"JSONPatch"})"),
          "not base64"},
-        {answer(R"({"uid":"u","allowed":true,"patch":"eA==","patchType":"JSONPatch"})"),
-         "not JSON"},
+        {answer(R"({"uid":"u","allowed":true,"patch":"W10="})"),
+         "webhook returned response.patch but not response.patchType"},
+        {answer(R"({"uid":"u","allowed":true,"patchType":"JSONPatch"})"),
+         "webhook returned response.patchType but not response.patch"},
+        {R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","response":{}})",
+         "not an AdmissionReview of \"admission.k8s.io/v1\""},
     };
     for (const auto& [text, why] : cases) {
-        const auto verdict = read_review(text, "w", "u", true);
+        const auto verdict = read_review(text, "w", kQuestion, "v1", true);
         ASSERT_FALSE(verdict) << text;
         EXPECT_NE(verdict.error().message().find(why), std::string::npos)
             << verdict.error().message();
     }
     EXPECT_FALSE(read_review(answer(R"({"uid":"u","allowed":true,"patch":"W10=",
                                         "patchType":"JSONPatch"})"),
-                             "w", "u", false));
+                             "w", kQuestion, "v1", false));
+}
+
+TEST(AdmissionReview, APatchMayBeNoJson) {
+    for (const char* text : {"x", " ", "[}"}) {
+        const auto verdict =
+            read_review(answer(fmt::format(
+                            R"({{"uid":"u","allowed":true,"patch":"{}","patchType":"JSONPatch"}})",
+                            kube::base64_encode(text))),
+                        "w", kQuestion, "v1", true);
+        ASSERT_TRUE(verdict) << text;
+        EXPECT_TRUE(verdict->patch_is_no_json && !verdict->patch) << text;
+    }
 }
 
 TEST(AdmissionReview, AnAllowanceMayPatchAndWarn) {
     const auto verdict =
         read_review(answer(R"({"uid":"u","allowed":true,"patch":"W10=","patchType":"JSONPatch",
                                "warnings":["old"]})"),
-                    "w", "u", true);
+                    "w", kQuestion, "v1", true);
     ASSERT_TRUE(verdict);
     EXPECT_FALSE(verdict->denial);
     EXPECT_EQ(verdict->patch, json::value(json::array()));

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/internal/admission/webhook_url.h"
 #include "apiserver/requests/json_body.h"
 
 namespace muster::apiserver {
@@ -37,7 +36,7 @@ TEST_P(WebhookMatch, ByRulesAndSelectors) {
                              .namespace_labels = &labels};
     const std::vector<Webhook> webhooks = read_webhooks(configuration);
     ASSERT_EQ(webhooks.size(), 1u);
-    const auto as = wanted_as(webhooks[0], write);
+    const auto as = selected_as(webhooks[0].writes, write);
     EXPECT_EQ(as ? as->qualified() + "/" + as->version : "", wanted);
 }
 
@@ -128,9 +127,9 @@ TEST(Webhook, EitherStateOfTheObjectMaySelectIt) {
                        .before = &with,
                        .after = &without,
                        .namespace_labels = nullptr};
-    EXPECT_TRUE(wanted_as(webhook, write));
+    EXPECT_TRUE(selected_as(webhook.writes, write));
     write.before = &without;
-    EXPECT_FALSE(wanted_as(webhook, write));
+    EXPECT_FALSE(selected_as(webhook.writes, write));
 }
 
 TEST(Webhook, IsReadFromItsConfiguration) {
@@ -152,27 +151,6 @@ TEST(Webhook, IsReadFromItsConfiguration) {
     EXPECT_FALSE(service.ignores_failure || service.allows_dry_run || service.reinvoked);
     EXPECT_EQ(service.time_limit, std::chrono::seconds(10));
     EXPECT_EQ(service.review_version, "v1beta1");
-}
-
-TEST(WebhookUrl, NamesHostPortAndPath) {
-    const std::vector<std::pair<const char*, std::optional<WebhookUrl>>> cases = {
-        {"https://h", WebhookUrl{"h", 443, "/"}},
-        {"https://h:1/a/b", WebhookUrl{"h", 1, "/a/b"}},
-        {"https://[::1]:8443/a", WebhookUrl{"::1", 8443, "/a"}},
-        {"http://h", std::nullopt},
-        {"https://", std::nullopt},
-        {"https://:1", std::nullopt},
-        {"https://h:", std::nullopt},
-        {"https://h:0", std::nullopt},
-        {"https://h:65536", std::nullopt},
-        {"https://h:1x", std::nullopt},
-        {"https://u@h", std::nullopt},
-        {"https://h/?q", std::nullopt},
-        {"https://h/#f", std::nullopt},
-        {"https://[::1", std::nullopt},
-        {"https://h/a b", std::nullopt},
-    };
-    for (const auto& [text, url] : cases) EXPECT_EQ(parse_webhook_url(text), url) << text;
 }
 
 }  // namespace

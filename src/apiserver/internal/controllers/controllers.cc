@@ -1,9 +1,11 @@
 #include "apiserver/internal/controllers/controllers.h"
 
 #include "apiserver/internal/controllers/disruption_controller.h"
+#include "apiserver/internal/controllers/endpoints_controller.h"
 #include "apiserver/internal/controllers/garbage_collector.h"
 #include "apiserver/internal/controllers/namespace_controller.h"
 #include "apiserver/internal/controllers/pod_gc_controller.h"
+#include "apiserver/internal/controllers/quota_controller.h"
 #include "apiserver/internal/controllers/role_aggregation_controller.h"
 #include "apiserver/internal/controllers/service_account_controller.h"
 
@@ -11,11 +13,15 @@ namespace muster::apiserver {
 
 std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Writer& writer) {
     std::vector<std::unique_ptr<Controller>> all;
-    all.push_back(std::make_unique<GarbageCollector>(state, writer));
+    if (state.options.cluster_controllers)
+        all.push_back(std::make_unique<GarbageCollector>(state, writer));
     all.push_back(std::make_unique<NamespaceController>(state, writer));
     all.push_back(std::make_unique<RoleAggregationController>(state, writer));
+    all.push_back(std::make_unique<QuotaController>(state, writer));
     all.push_back(std::make_unique<ServiceAccountController>(state, writer));
+    if (!state.options.cluster_controllers) return all;
     all.push_back(std::make_unique<DisruptionController>(state, writer));
+    all.push_back(std::make_unique<EndpointsController>(state, writer));
     all.push_back(std::make_unique<PodGCController>(state, writer));
     return all;
 }

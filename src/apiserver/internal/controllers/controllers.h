@@ -8,7 +8,7 @@
 
 namespace muster::apiserver {
 
-/// All controllers of the server, in the order in which they are called for a change. They refer to
+/// The controllers that the options ask for, in the order in which they are called for a change. They refer to
 /// both arguments.
 std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Writer& writer);
 

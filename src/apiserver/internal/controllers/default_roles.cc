@@ -165,6 +165,18 @@ json::object binding_of(const Binding& binding) {
              {{"apiGroup", kRbacGroup}, {"kind", kClusterRoles.kind}, {"name", binding.role}}}};
 }
 
+/// Who may read by what authority the clients of this server are known: servers that extend it.
+json::object authentication_reader() {
+    json::object role{{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                      {"kind", kRoles.kind},
+                      {"metadata", metadata("extension-apiserver-authentication-reader")}};
+    role["metadata"].get_object()["namespace"] = "kube-system";
+    json::object rule = rule_of("READ core configmaps");
+    rule["resourceNames"] = json::array{kAuthenticationConfig};
+    role["rules"] = json::array{std::move(rule)};
+    return role;
+}
+
 }  // namespace
 
 std::vector<DefaultObject> default_access_objects() {
@@ -177,6 +189,7 @@ std::vector<DefaultObject> default_access_objects() {
     }
     for (const Binding& binding : kBindings)
         objects.push_back({&kClusterRoleBindings, binding_of(binding)});
+    objects.push_back({&kRoles, authentication_reader()});
     return objects;
 }
 

@@ -264,8 +264,8 @@ Task<StatusResult<void>> GarbageCollector::change(
         edit(ensure_object(next.object(), "metadata"));
         return StatusResult<NextState>(settle(*definition, current, std::move(next)));
     };
-    co_return done_if_settled(
-        co_await writer_.rewrite(def->second, key.namespace_, key.name, std::move(rewritten)));
+    co_return done_if_settled(co_await writer_.rewrite(def->second, key.namespace_, key.name,
+                                                       std::move(rewritten), {.pure = true}));
 }
 
 }  // namespace muster::apiserver

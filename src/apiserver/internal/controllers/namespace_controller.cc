@@ -190,8 +190,9 @@ Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) 
             remove_entry(ensure_object(fields, "metadata"), "finalizers", kCrdCleanupFinalizer);
         return StatusResult<NextState>(settle(*type, current, std::move(next)));
     };
-    co_return done_unless(co_await writer_.rewrite(type, "", container.name, std::move(change)),
-                          {Code::kNotFound});
+    co_return done_unless(
+        co_await writer_.rewrite(type, "", container.name, std::move(change), {.pure = true}),
+        {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

@@ -2,6 +2,7 @@
 
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "base/time/restarting_task.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -91,15 +92,18 @@ void PodGCController::requeue_at(NamespacedName key, WallTime when) {
 void PodGCController::arm() {
     if (graces_.empty() || graces_.begin()->first >= next_wake_) return;
     next_wake_ = graces_.begin()->first;
-    state_.tasks.spawn_essential("graces of pods without a node", wake_at(next_wake_));
+    spawn_restarting(state_.tasks, state_.clock, "graces of pods without a node",
+                     [this, when = next_wake_] { return wake_at(when); });
 }
 
 Task<void> PodGCController::wake_at(WallTime when) {
     co_await state_.clock.sleep_until_wall(when);
     // An earlier one that came since has handled the rest.
     if (when == next_wake_) next_wake_ = WallTime::max();
-    while (!graces_.empty() && graces_.begin()->first <= when)
-        for (const NamespacedName& key : graces_.extract(graces_.begin()).mapped()) queue_.add(key);
+    while (!graces_.empty() && graces_.begin()->first <= when) {
+        for (const NamespacedName& key : graces_.begin()->second) queue_.add(key);
+        graces_.erase(graces_.begin());
+    }
     arm();
 }
 

@@ -27,22 +27,38 @@ RoleAggregationController::RoleAggregationController(ServerState& state, Writer&
              [this](std::string name) { return reconcile(std::move(name)); }) {}
 
 void RoleAggregationController::recover(const StartingObject& object) {
-    if (object.key.resource == cluster_roles() && is_aggregated(object.cached.tree()->get_object()))
-        queue_.add(object.key.name);
+    if (object.key.resource != cluster_roles()) return;
+    const kube::ObjectPtr role = object.cached.tree();
+    aggregating_.put(object.key.name, &role->get_object());
+    if (is_aggregated(role->get_object())) queue_.add(object.key.name);
 }
 
-void RoleAggregationController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
+void RoleAggregationController::observe(const store::StoreChange& change,
+                                        const kube::ObjectPtr& before) {
     if (change.key.resource != cluster_roles()) return;
-    for (const auto& [key, cached] : state_.cache.objects(cluster_roles()))
-        if (is_aggregated(cached.tree()->get_object())) queue_.add(key.name);
+    const std::string& name = change.key.name;
+    const json::object* const role =
+        change.object == nullptr ? nullptr : &change.object->get_object();
+    aggregating_.put(name, role);
+    std::set<std::string> concerned;
+    if (before != nullptr) aggregating_.add_wholes_of(before->get_object(), concerned);
+    if (role != nullptr) aggregating_.add_wholes_of(*role, concerned);
+    if (role != nullptr && is_aggregated(*role)) concerned.insert(name);
+    for (const std::string& one : concerned) queue_.add(one);
 }
 
 Task<StatusResult<void>> RoleAggregationController::reconcile(std::string name) {
     std::vector<kube::ObjectPtr> roles;
     std::size_t bytes = 0;
-    for (const auto& [key, cached] : state_.cache.objects(cluster_roles())) {
-        roles.push_back(cached.tree());
-        bytes += cached.object->text().size();
+    const auto add = [&](const CachedObject& role) {
+        roles.push_back(role.tree());
+        bytes += role.object->text().size();
+    };
+    if (const auto parts = aggregating_.parts_of(name)) {
+        for (const std::string& part : *parts)
+            if (const CachedObject* role = state_.cache.find(cluster_roles(), "", part)) add(*role);
+    } else {
+        for (const auto& [key, role] : state_.cache.objects(cluster_roles())) add(role);
     }
     const DefPtr def = state_.registry.find(kClusterRoles.api_version(), kClusterRoles.plural);
     Writer::Change change = [def, roles](const json::value& current) -> StatusResult<NextState> {

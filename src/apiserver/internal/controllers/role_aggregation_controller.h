@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "apiserver/internal/controllers/aggregating_roles.h"
 #include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
@@ -9,7 +10,8 @@
 
 namespace muster::apiserver {
 
-/// Updates the rules of aggregated ClusterRoles whenever a ClusterRole has changed.
+/// Updates the rules of aggregated ClusterRoles whenever a ClusterRole that may be a part of them
+/// has changed, or their own have.
 class RoleAggregationController final : public Controller {
   public:
     RoleAggregationController(ServerState& state, Writer& writer);
@@ -22,6 +24,7 @@ class RoleAggregationController final : public Controller {
 
     ServerState& state_;
     Writer& writer_;
+    AggregatingRoles aggregating_;
     ControllerQueue<std::string> queue_;
 };
 

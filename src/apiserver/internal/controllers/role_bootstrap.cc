@@ -13,7 +13,9 @@ Task<StatusResult<void>> post(ServerState& state, Writer& writer, DefPtr def,
     Target target;
     target.def = def;
     const std::string name(name_of(expected));
-    if (const CachedObject* found = state.cache.find(def->storage_key(), "", name)) {
+    const std::string space(namespace_of(expected));
+    target.namespace_ = space;
+    if (const CachedObject* found = state.cache.find(def->storage_key(), space, name)) {
         Reconciled reconciled = reconcile(found->tree()->get_object(), expected);
         if (reconciled.kind == Reconciled::Kind::kKeep) co_return StatusResult<void>();
         if (reconciled.kind == Reconciled::Kind::kUpdate) {
@@ -24,7 +26,7 @@ Task<StatusResult<void>> post(ServerState& state, Writer& writer, DefPtr def,
                 return StatusResult<NextState>(
                     settle(*def, current, kube::Document(json::value(std::move(again.object)))));
             };
-            CO_TRY_VOID(co_await writer.rewrite(def, "", name, std::move(change)));
+            CO_TRY_VOID(co_await writer.rewrite(def, space, name, std::move(change)));
             co_return StatusResult<void>();
         }
         Target old = target;

@@ -52,9 +52,13 @@ const json::value& field(const json::object& object, std::string_view key) {
 }
 
 /// An unreadable selector selects nothing: its author meant to grant less than everything.
-bool selects(const json::object& selector, const json::object& object) {
-    const auto read = label_selector_of(&selector);
-    return read && matches_labels(*read, object_at(metadata_of(object), "labels"));
+std::vector<kube::LabelSelector> read_selectors(const json::array& selectors) {
+    std::vector<kube::LabelSelector> all;
+    for (const json::value& selector : selectors) {
+        if (!selector.is_object()) continue;
+        if (auto read = label_selector_of(&selector.get_object())) all.push_back(*std::move(read));
+    }
+    return all;
 }
 
 }  // namespace
@@ -88,15 +92,17 @@ std::optional<json::array> aggregated_rules(const json::object& role,
     if (aggregation == nullptr) return std::nullopt;
     json::array rules;
     std::set<std::string> seen;
-    const json::array* selectors = array_at(*aggregation, "clusterRoleSelectors");
-    if (selectors == nullptr) return rules;
+    const json::array* written = array_at(*aggregation, "clusterRoleSelectors");
+    if (written == nullptr) return rules;
+    const std::vector<kube::LabelSelector> selectors = read_selectors(*written);
     for (const kube::ObjectPtr& other : roles) {
         const json::object& candidate = other->get_object();
         // A role can't be a part of itself.
         if (name_of(candidate) == name_of(role)) continue;
-        const bool chosen = std::ranges::any_of(*selectors, [&](const json::value& selector) {
-            return selector.is_object() && selects(selector.get_object(), candidate);
-        });
+        const json::object* labels = object_at(metadata_of(candidate), "labels");
+        const bool chosen = std::ranges::any_of(
+            selectors,
+            [&](const kube::LabelSelector& selector) { return matches_labels(selector, labels); });
         const json::array* parts = array_at(candidate, "rules");
         if (!chosen || parts == nullptr) continue;
         for (const json::value& rule : *parts)

@@ -24,8 +24,8 @@ struct Reconciled {
 Reconciled reconcile(const json::object& existing, const json::object& expected);
 
 /// The rules that an aggregated ClusterRole must have: those of the roles that its selectors
-/// choose, in the order of their names, each once. `roles` are all ClusterRoles by name. Nullopt
-/// for a role that is not aggregated.
+/// choose, in the order of their names, each once. `roles` are by name all ClusterRoles that may be
+/// parts. Nullopt for a role that is not aggregated.
 std::optional<json::array> aggregated_rules(const json::object& role,
                                             const std::vector<kube::ObjectPtr>& roles);
 

@@ -58,12 +58,8 @@ void ServiceAccountController::observe(const store::StoreChange& change, const k
 Task<StatusResult<void>> ServiceAccountController::make(const kube::ResourceType& type,
                                                         std::string namespace_,
                                                         json::object object) {
-    Target target;
-    target.def = state_.registry.find(type.api_version(), type.plural);
-    target.namespace_ = std::move(namespace_);
-    auto body = std::make_shared<const json::value>(std::move(object));
     // Another client was faster, or the namespace began to terminate: a change of it will follow.
-    co_return done_unless(co_await writer_.create(std::move(target), std::move(body), WriteQuery{}),
+    co_return done_unless(co_await writer_.create(type, std::move(namespace_), std::move(object)),
                           {Code::kAlreadyExists, Code::kForbidden, Code::kNotFound});
 }
 
@@ -80,13 +76,15 @@ Task<StatusResult<void>> ServiceAccountController::make_service() {
 Task<StatusResult<void>> ServiceAccountController::reconcile(std::string namespace_) {
     const CachedObject* space = state_.cache.find("namespaces", "", namespace_);
     if (space == nullptr || is_deleting(*space->object)) co_return StatusResult<void>();
-    if (state_.cache.find("serviceaccounts", namespace_, kAccount) == nullptr)
+    const bool has_account = state_.options.cluster_controllers;
+    if (has_account && state_.cache.find("serviceaccounts", namespace_, kAccount) == nullptr)
         CO_TRY_VOID(co_await make(kube::types::kServiceAccounts, namespace_,
                                   {{"metadata", json::object{{"name", kAccount}}}}));
     if (state_.options.root_ca_pem.empty()) co_return StatusResult<void>();
     if (namespace_ == kServiceNamespace &&
         state_.cache.find("services", namespace_, kService) == nullptr)
         CO_TRY_VOID(co_await make_service());
+    if (!has_account) co_return StatusResult<void>();
     const json::object data{{"ca.crt", state_.options.root_ca_pem}};
     if (state_.cache.find("configmaps", namespace_, kTrust) == nullptr)
         co_return co_await make(kube::types::kConfigMaps, namespace_,
@@ -97,8 +95,9 @@ Task<StatusResult<void>> ServiceAccountController::reconcile(std::string namespa
         next.object()["data"] = data;
         return settle(*def, current, std::move(next));
     };
-    co_return done_unless(co_await writer_.rewrite(def, namespace_, kTrust, std::move(change)),
-                          {Code::kNotFound});
+    co_return done_unless(
+        co_await writer_.rewrite(def, namespace_, kTrust, std::move(change), {.pure = true}),
+        {Code::kNotFound});
 }
 
 }  // namespace muster::apiserver

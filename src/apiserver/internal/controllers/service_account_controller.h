@@ -11,8 +11,8 @@ namespace muster::apiserver {
 
 /// Gives every namespace what its pods need to call the server: the service account `default`; if
 /// the server has a root certificate, the ConfigMap `kube-root-ca.crt`; and in the namespace
-/// `default` the Service `kubernetes`. Restores them if they are deleted or changed. Does nothing
-/// on a server without a signing key.
+/// `default` the Service `kubernetes`. Restores them if they are deleted or changed. Without the
+/// controllers of a cluster the Service is all. Does nothing on a server without a signing key.
 class ServiceAccountController final : public Controller {
   public:
     ServiceAccountController(ServerState& state, Writer& writer);

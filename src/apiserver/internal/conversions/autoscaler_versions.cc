@@ -1,13 +1,13 @@
 #include "apiserver/internal/conversions/autoscaler_versions.h"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/objects/json_access.h"
+#include "kube/values/read_json.h"
 
 namespace muster::apiserver {
 
@@ -86,13 +86,12 @@ json::object take_rest(json::object& autoscaler) {
     json::value* text =
         annotations == nullptr ? nullptr : annotations->if_contains(kRestAnnotation);
     if (text == nullptr) return {};
-    boost::system::error_code problem;
-    json::value rest;
-    if (text->is_string()) rest = json::parse(text->get_string(), problem);
+    std::optional<json::value> rest;
+    if (text->is_string()) rest = kube::read_json(text->get_string());
     annotations->erase(kRestAnnotation);
     if (annotations->empty()) meta->erase("annotations");
-    if (problem || !rest.is_object()) return {};
-    return std::move(rest.get_object());
+    if (!rest || !rest->is_object()) return {};
+    return std::move(rest->get_object());
 }
 
 void store_v1(json::object& autoscaler) {

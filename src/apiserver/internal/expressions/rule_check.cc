@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <boost/json/serialize.hpp>
-#include <unordered_map>
-
 #include "base/trimmed.h"
 #include "cel/json_value.h"
+#include "kube/schema/correlation.h"
 #include "kube/values/equality.h"
 #include "kube/values/field_path.h"
 
@@ -68,37 +66,6 @@ std::string name_of(const kube::Schema::Rule& rule) {
     return std::string(trimmed(rule.message.empty() ? rule.rule : rule.message, kBlanks));
 }
 
-/// The stored elements of a list whose elements have keys.
-class OldElements {
-  public:
-    OldElements(const kube::Schema& schema, const json::value* before) : schema_(schema) {
-        if (schema.list_type != kube::Schema::ListType::kMap || before == nullptr) return;
-        const json::array* list = before->if_array();
-        if (list == nullptr) return;
-        for (const json::value& element : *list) elements_.emplace(key_of(element), &element);
-    }
-    const json::value* find(const json::value& element) const {
-        if (elements_.empty()) return nullptr;
-        const auto it = elements_.find(key_of(element));
-        return it == elements_.end() ? nullptr : it->second;
-    }
-
-  private:
-    std::string key_of(const json::value& element) const {
-        std::string key;
-        const json::object* object = element.if_object();
-        for (const std::string& name : schema_.list_map_keys) {
-            const json::value* part = object ? object->if_contains(name) : nullptr;
-            const std::string text = part ? json::serialize(*part) : std::string();
-            key += fmt::format("{}:{}", text.size(), text);
-        }
-        return key;
-    }
-
-    const kube::Schema& schema_;
-    std::unordered_map<std::string, const json::value*> elements_;
-};
-
 class RuleCheck {
   public:
     explicit RuleCheck(FieldErrors& field_errors) : field_errors_(field_errors) {}
@@ -126,7 +93,7 @@ class RuleCheck {
     }
     void check_elements(const Node& node, const Part& part, const json::array& list) {
         if (!node.elements) return;
-        const OldElements before(*node.schema, part.before);
+        const kube::OldElements before(*node.schema, part.before);
         for (std::size_t i = 0; i < list.size() && !over_; ++i)
             check(*node.elements,
                   part.child(kube::item_path(part.path, i), list[i], before.find(list[i])));

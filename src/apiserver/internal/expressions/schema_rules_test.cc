@@ -193,5 +193,19 @@ TEST(SchemaRulesTest, EndsWhenTheBudgetIsUsedUp) {
                                       "exceeds limit for rule")));
 }
 
+TEST(SchemaRules, AFieldMayHaveTheNameOfAReservedWord) {
+    for (const char* name : {"namespace", "package", "var", "__namespace__", "__var__"}) {
+        const std::string schema = fmt::format(
+            R"j({{"type":"object","properties":{{"namespace":{{"type":"string"}},
+                "package":{{"type":"string"}},"var":{{"type":"string"}}}},
+                "x-kubernetes-validations":[{{"rule":"!has(self.{0}) || self.{0} == 'a'"}}]}})j",
+            name);
+        EXPECT_THAT(checked(schema, R"({"namespace":"a","package":"a","var":"a"})"), IsEmpty());
+        EXPECT_THAT(checked(schema, R"({"namespace":"b","package":"b","var":"b"})"),
+                    ElementsAre(HasSubstr("failed rule")))
+            << name;
+    }
+}
+
 }  // namespace
 }  // namespace muster::apiserver

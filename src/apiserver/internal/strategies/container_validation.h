@@ -11,11 +11,15 @@ namespace muster::apiserver {
 /// Names within one pod that must be known, or unique.
 struct PodNames {
     std::set<std::string, std::less<>> volumes;
+    std::set<std::string, std::less<>> claims;  ///< the volumes that may be block devices
     std::set<std::string, std::less<>> containers;
+    std::set<std::string, std::less<>> host_ports;
+    bool host_network = false;
 };
 
-/// Everything that is wrong with one container. `field` is its path ("spec.containers[0]").
-void check_container(const json::object& container, const std::string& field, PodNames& names,
-                     FieldErrors& field_errors);
+/// Everything that is wrong with one container of a pod with this spec. `field` is its path
+/// ("spec.containers[0]").
+void check_container(const json::object& container, const json::object& spec, bool init,
+                     const std::string& field, PodNames& names, FieldErrors& field_errors);
 
 }  // namespace muster::apiserver

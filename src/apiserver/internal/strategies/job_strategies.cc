@@ -1,3 +1,4 @@
+#include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/workload_strategies.h"
@@ -64,6 +65,7 @@ void check_job_spec(const json::object& spec, const std::string& in, FieldErrors
     if (mode != "NonIndexed" && mode != "Indexed")
         field_errors.push_back(
             not_supported(in + ".completionMode", mode, {"Indexed", "NonIndexed"}));
+    check_choice(spec, "podReplacementPolicy", {"Failed", "TerminatingOrFailed"}, in, field_errors);
     if (mode == "Indexed" && !spec.contains("completions"))
         field_errors.push_back(required(in + ".completions", "when completion mode is Indexed"));
     if (mode == "NonIndexed" && spec.contains("backoffLimitPerIndex"))

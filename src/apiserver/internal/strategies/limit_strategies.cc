@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "apiserver/internal/quota/pod_priority.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/workload_strategies.h"
 #include "apiserver/objects/json_access.h"
@@ -9,34 +12,24 @@ namespace {
 constexpr std::int64_t kMostOfUsers = 1'000'000'000;
 constexpr std::string_view kReservedPrefix = "system-";
 
-/// For a container: its maximum is its default limit, and that is its default request.
-void set_range_defaults(json::object& range) {
-    json::array* items = array_at(ensure_object(range, "spec"), "limits");
-    if (items == nullptr) return;
-    for (json::value& item : *items) {
-        json::object* limit = item.if_object();
-        if (limit == nullptr || string_at(*limit, "type") != "Container") continue;
-        const auto fill = [&](std::string_view into, std::string_view from) {
-            const json::object given = child(*limit, from);
-            if (given.empty()) return;
-            json::object& filled = ensure_object(*limit, into);
-            for (const auto& entry : given) filled.emplace(entry.key(), entry.value());
-        };
-        fill("default", "max");
-        fill("defaultRequest", "default");
-        fill("defaultRequest", "min");
-    }
+bool is_of_system(const json::object& priority) {
+    return !bool_at(priority, "globalDefault") &&
+           std::ranges::any_of(kSystemPriorityClasses, [&](const SystemPriorityClass& known) {
+               return name_of(priority) == known.name && int_at(priority, "value") == known.value;
+           });
 }
 
 void validate_priority_class(const json::object& priority, FieldErrors& field_errors) {
-    if (name_of(priority).starts_with(kReservedPrefix))
-        field_errors.push_back(forbidden_field(
-            "metadata.name",
-            "priority class names with 'system-' prefix are reserved for system use only"));
-    if (int_at(priority, "value").value_or(0) > kMostOfUsers)
+    if (name_of(priority).starts_with(kReservedPrefix)) {
+        if (!is_of_system(priority))
+            field_errors.push_back(forbidden_field(
+                "metadata.name",
+                "priority class names with 'system-' prefix are reserved for system use only"));
+    } else if (int_at(priority, "value").value_or(0) > kMostOfUsers) {
         field_errors.push_back(forbidden_field(
             "value",
             fmt::format("maximum allowed value of a user defined priority is {}", kMostOfUsers)));
+    }
     const std::string_view policy = string_at(priority, "preemptionPolicy");
     if (policy != "Never" && policy != "PreemptLowerPriority")
         field_errors.push_back(
@@ -51,13 +44,6 @@ void validate_priority_class_update(const json::object& next, const json::object
 }
 
 }  // namespace
-
-Strategy resource_quota_strategy() {
-    return {
-        .prepare_create = [](json::object& quota, WallTime) { quota["status"].emplace_object(); }};
-}
-
-Strategy limit_range_strategy() { return {.apply_defaults = set_range_defaults}; }
 
 Strategy priority_class_strategy() {
     return {.apply_defaults =

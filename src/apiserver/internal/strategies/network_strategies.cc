@@ -1,3 +1,4 @@
+#include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/objects/json_access.h"
 
@@ -10,6 +11,14 @@ void set_protocol(json::object& port) { set_default(port, "protocol", json::valu
 void set_endpoints_defaults(json::object& endpoints) {
     for_each_object(endpoints, "subsets",
                     [](json::object& subset) { for_each_object(subset, "ports", set_protocol); });
+}
+
+void check_protocols(const json::object& parent, const std::string& field,
+                     FieldErrors& field_errors) {
+    const auto ports = objects_at(parent, "ports");
+    for (std::size_t i = 0; i < ports.size(); ++i)
+        check_choice(*ports[i], "protocol", {"SCTP", "TCP", "UDP"}, fmt::format("{}[{}]", field, i),
+                     field_errors);
 }
 
 void set_endpoint_slice_defaults(json::object& slice) {
@@ -27,6 +36,7 @@ void validate_endpoint_slice(const json::object& slice, FieldErrors& field_error
         field_errors.push_back(required("addressType"));
     else if (type != "IPv4" && type != "IPv6" && type != "FQDN")
         field_errors.push_back(not_supported("addressType", type, {"FQDN", "IPv4", "IPv6"}));
+    check_protocols(slice, "ports", field_errors);
 }
 
 void validate_endpoint_slice_update(const json::object& next, const json::object& current,
@@ -56,6 +66,12 @@ void validate_policy(const json::object& policy, FieldErrors& field_errors) {
             field_errors.push_back(
                 not_supported(fmt::format("spec.policyTypes[{}]", i), type, {"Egress", "Ingress"}));
         ++i;
+    }
+    for (const char* key : {"ingress", "egress"}) {
+        const auto rules = objects_at(child(policy, "spec"), key);
+        for (std::size_t rule = 0; rule < rules.size(); ++rule)
+            check_protocols(*rules[rule], fmt::format("spec.{}[{}].ports", key, rule),
+                            field_errors);
     }
 }
 

@@ -8,6 +8,7 @@ namespace muster::apiserver {
 namespace {
 
 constexpr int kDefaultFileMode = 420;  // 0644
+constexpr int kTokenSeconds = 3600;
 
 std::string_view default_pull_policy(std::string_view image) {
     const std::size_t digest = image.find('@');
@@ -19,6 +20,16 @@ std::string_view default_pull_policy(std::string_view image) {
     return tagged && image.substr(colon + 1) != "latest" ? "IfNotPresent" : "Always";
 }
 
+/// Of a probe or a hook.
+void set_handler_defaults(json::object& handler) {
+    if (json::object* http = object_at(handler, "httpGet")) {
+        set_default(*http, "path", json::value("/"));
+        set_default(*http, "scheme", json::value("HTTP"));
+    }
+    if (json::object* grpc = object_at(handler, "grpc"))
+        set_default(*grpc, "service", json::value(""));
+}
+
 void set_probe_defaults(json::object& container, std::string_view key) {
     json::object* probe = object_at(container, key);
     if (probe == nullptr) return;
@@ -26,10 +37,7 @@ void set_probe_defaults(json::object& container, std::string_view key) {
     set_default(*probe, "periodSeconds", json::value(10));
     set_default(*probe, "successThreshold", json::value(1));
     set_default(*probe, "failureThreshold", json::value(3));
-    if (json::object* http = object_at(*probe, "httpGet")) {
-        set_default(*http, "path", json::value("/"));
-        set_default(*http, "scheme", json::value("HTTP"));
-    }
+    set_handler_defaults(*probe);
 }
 
 /// In the canonical form of a quantity, as a string: 1.5Gi is 1536Mi, and 2 is "2".
@@ -79,9 +87,29 @@ void set_container_defaults(json::object& container, Requests requests) {
         }
     for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"})
         set_probe_defaults(container, probe);
+    if (json::object* lifecycle = object_at(container, "lifecycle"))
+        for (const char* hook : {"postStart", "preStop"})
+            if (json::object* handler = object_at(*lifecycle, hook)) set_handler_defaults(*handler);
+}
+
+void set_field_version(json::object& reference) {
+    if (json::object* field = object_at(reference, "fieldRef"))
+        set_default(*field, "apiVersion", json::value("v1"));
+}
+
+/// Of a volume's source, or of one that is projected with others.
+void set_source_defaults(json::object& source) {
+    if (json::object* files = object_at(source, "downwardAPI"))
+        for_each_object(*files, "items", set_field_version);
+    if (json::object* token = object_at(source, "serviceAccountToken"))
+        set_default(*token, "expirationSeconds", json::value(kTokenSeconds));
 }
 
 void set_volume_defaults(json::object& volume) {
+    set_source_defaults(volume);
+    if (json::object* projected = object_at(volume, "projected"))
+        for_each_object(*projected, "sources", set_source_defaults);
+
     for (const char* source : {"configMap", "secret", "downwardAPI", "projected"})
         if (json::object* found = object_at(volume, source))
             set_default(*found, "defaultMode", json::value(kDefaultFileMode));
@@ -116,14 +144,31 @@ void set_template_defaults(json::object& pod_template) {
     set_part_defaults(spec, Requests::kAsGiven);
 }
 
+namespace {
+
+/// In the network of the host, a container's port is that of the host.
+void set_host_ports(json::object& container) {
+    for_each_object(container, "ports", [](json::object& port) {
+        if (const json::value* number = port.if_contains("containerPort")) {
+            const json::value same = *number;
+            set_default(port, "hostPort", same);
+        }
+    });
+}
+
+}  // namespace
+
 void set_pod_defaults(json::object& pod) {
     json::object& spec = ensure_object(pod, "spec");
+    if (bool_at(spec, "hostNetwork"))
+        for (const char* key : {"containers", "initContainers"})
+            for_each_object(spec, key, set_host_ports);
     // Room for all of them: growing moves every field again.
     spec.reserve(spec.size() + 12);
     set_scalar_defaults(spec);
+    if (int_at(spec, "terminationGracePeriodSeconds").value_or(0) < 0)
+        spec["terminationGracePeriodSeconds"] = 1;
     set_default(spec, "enableServiceLinks", json::value(true));
-    set_default(spec, "priority", json::value(0));
-    set_default(spec, "preemptionPolicy", json::value("PreemptLowerPriority"));
     set_default(spec, "serviceAccountName", json::value("default"));
     set_default(spec, "serviceAccount", json::value(string_at(spec, "serviceAccountName")));
     set_part_defaults(spec, Requests::kFromLimits);

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/json/value_from.hpp>
+#include <limits>
 
+#include "apiserver/internal/pod_validation/placement.h"
+#include "apiserver/internal/pod_validation/security.h"
+#include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/container_validation.h"
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/strategies/volume_validation.h"
@@ -17,28 +21,22 @@ namespace muster::apiserver {
 
 namespace {
 
-void check_containers(const json::object& spec, const std::string& in, std::string_view key,
-                      bool needed, PodNames& names, FieldErrors& field_errors) {
+void check_containers(const json::object& spec, const std::string& in, bool init, PodNames& names,
+                      FieldErrors& field_errors) {
+    const std::string_view key = init ? "initContainers" : "containers";
     const json::array* containers = array_at(spec, key);
     const std::string field = fmt::format("{}.{}", in, key);
     if (containers == nullptr || containers->empty()) {
-        if (needed) field_errors.push_back(required(field));
+        if (!init) field_errors.push_back(required(field));
         return;
     }
     for (std::size_t i = 0; i < containers->size(); ++i)
         if (const json::object* container = (*containers)[i].if_object())
-            check_container(*container, fmt::format("{}[{}]", field, i), names, field_errors);
+            check_container(*container, spec, init, fmt::format("{}[{}]", field, i), names,
+                            field_errors);
 }
 
-void check_at_least(const json::object& spec, const std::string& in, std::string_view key,
-                    std::int64_t least, FieldErrors& field_errors) {
-    const auto number = int_at(spec, key);
-    if (number && *number < least)
-        field_errors.push_back(
-            invalid_value(fmt::format("{}.{}", in, key), json::value(*number),
-                          fmt::format("must be greater than or equal to {}", least)));
-}
-
+constexpr std::int64_t kMostDeadline = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMostNameServers = 3;
 constexpr std::size_t kMostSearches = 32;
 constexpr std::size_t kMostSearchBytes = 2048;
@@ -79,8 +77,9 @@ void check_dns_config(const json::object& spec, const std::string& in, FieldErro
     const bool alone = string_at(spec, "dnsPolicy") == "None";
     if (config == nullptr) {
         if (alone)
-            field_errors.push_back(
-                required(path, "must provide `dnsConfig` with `dnsPolicy: None`"));
+            field_errors.push_back(required(path,
+                                            "must provide `dnsConfig` when `dnsPolicy` is "
+                                            "None"));
         return;
     }
     const std::vector<std::string> servers = strings_at(*config, "nameservers");
@@ -104,13 +103,47 @@ void check_dns_config(const json::object& spec, const std::string& in, FieldErro
                 required(fmt::format("{}.options[{}]", path, i), "must not be empty"));
 }
 
+void check_host_aliases(const json::object& spec, const std::string& in,
+                        FieldErrors& field_errors) {
+    const auto aliases = objects_at(spec, "hostAliases");
+    for (std::size_t i = 0; i < aliases.size(); ++i) {
+        const std::string field = fmt::format("{}.hostAliases[{}]", in, i);
+        if (const std::string ip(string_at(*aliases[i], "ip")); !is_ip_address(ip))
+            field_errors.push_back(
+                invalid_value(field + ".ip", json::value(ip),
+                              "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
+        const std::vector<std::string> names = strings_at(*aliases[i], "hostnames");
+        for (std::size_t name = 0; name < names.size(); ++name)
+            if (!kube::is_dns1123_subdomain(names[name]))
+                field_errors.push_back(invalid_value(fmt::format("{}.hostnames[{}]", field, name),
+                                                     json::value(names[name]),
+                                                     kDnsSubdomainMessage));
+    }
+}
+
 }  // namespace
+
+void check_changeable_parts(const json::object& spec, const std::string& in,
+                            FieldErrors& field_errors) {
+    for (const char* key : {"containers", "initContainers"}) {
+        const auto containers = objects_at(spec, key);
+        for (std::size_t i = 0; i < containers.size(); ++i)
+            if (string_at(*containers[i], "image").empty())
+                field_errors.push_back(required(fmt::format("{}.{}[{}].image", in, key, i)));
+    }
+    check_tolerations(spec, in, field_errors);
+    check_range(spec, "activeDeadlineSeconds", 1, kMostDeadline, in, field_errors);
+}
 
 void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
     PodNames names;
+    names.host_network = bool_at(spec, "hostNetwork");
     names.volumes = check_volumes(spec, in, field_errors);
-    check_containers(spec, in, "containers", true, names, field_errors);
-    check_containers(spec, in, "initContainers", false, names, field_errors);
+    for (const json::object* volume : objects_at(spec, "volumes"))
+        if (volume->contains("persistentVolumeClaim") || volume->contains("ephemeral"))
+            names.claims.emplace(string_at(*volume, "name"));
+    check_containers(spec, in, false, names, field_errors);
+    check_containers(spec, in, true, names, field_errors);
     const std::string_view restart = string_at(spec, "restartPolicy");
     if (restart != "Always" && restart != "OnFailure" && restart != "Never")
         field_errors.push_back(
@@ -120,15 +153,16 @@ void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors
         dns != "None")
         field_errors.push_back(
             not_supported(in + ".dnsPolicy", dns,
-                          {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}));
+                          {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}));
     check_dns_config(spec, in, field_errors);
-    check_at_least(spec, in, "terminationGracePeriodSeconds", 0, field_errors);
-    check_at_least(spec, in, "activeDeadlineSeconds", 1, field_errors);
+    check_range(spec, "activeDeadlineSeconds", 1, kMostDeadline, in, field_errors);
     for (const char* key : {"hostname", "subdomain"})
         if (const std::string_view text = string_at(spec, key);
             !text.empty() && !kube::is_dns1123_label(text))
-            field_errors.push_back(
-                invalid_value(fmt::format("{}.{}", in, key), json::value(text), kDnsLabelMessage));
+            field_errors.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(text),
+                                                 text.find('.') == std::string_view::npos
+                                                     ? kDnsLabelMessage
+                                                     : "must not contain dots"));
     for (const char* key : {"nodeName", "serviceAccountName"})
         if (const std::string_view text = string_at(spec, key);
             !text.empty() && !kube::is_dns1123_subdomain(text))
@@ -136,6 +170,9 @@ void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors
                                                  kDnsSubdomainMessage));
     if (const json::object* selector = object_at(spec, "nodeSelector"))
         check_labels(*selector, in + ".nodeSelector", field_errors);
+    check_host_aliases(spec, in, field_errors);
+    check_placement(spec, in, field_errors);
+    check_pod_security(spec, in, field_errors);
     if (is_gated(spec) && !string_at(spec, "nodeName").empty())
         field_errors.push_back(forbidden_field(
             in + ".nodeName", "cannot be set until all schedulingGates have been cleared"));

@@ -22,6 +22,16 @@ void validate_pod(const json::object& pod, FieldErrors& field_errors) {
         check_pod_spec(*spec, "spec", field_errors);
 }
 
+void validate_new_pod(const json::object& pod, FieldErrors& field_errors) {
+    validate_pod(pod, field_errors);
+    const json::object* spec = object_at(pod, "spec");
+    if (spec == nullptr) return;
+    if (const json::array* later = array_at(*spec, "ephemeralContainers");
+        later != nullptr && !later->empty())
+        field_errors.push_back(
+            forbidden_field("spec.ephemeralContainers", "cannot be set on create"));
+}
+
 void take_images(json::object& next, const json::object& current, std::string_view key) {
     json::array* containers = array_at(next, key);
     const json::array* stored = array_at(current, key);
@@ -57,6 +67,14 @@ bool all_within(const json::object& spec, const json::object& other, std::string
         *entries, [&](const json::value& entry) { return texts.contains(entry_text(entry)); });
 }
 
+/// The priority that a pod has got, where an update leaves it out.
+void keep_priority(json::object& next, const json::object& current) {
+    const json::object& stored = child(current, "spec");
+    json::object& spec = ensure_object(next, "spec");
+    for (const char* key : {"priority", "preemptionPolicy"})
+        if (const json::value* given = stored.if_contains(key)) set_default(spec, key, *given);
+}
+
 /// While a gate holds a pod, its placement may still be narrowed.
 bool only_narrows_selector(const json::object& next, const json::object& current) {
     const json::object* before = object_at(current, "nodeSelector");
@@ -72,7 +90,10 @@ void validate_pod_update(const json::object& next, const json::object& current,
                          FieldErrors& field_errors) {
     const json::object* before = object_at(current, "spec");
     const json::object* after = object_at(next, "spec");
-    if (before == nullptr || after == nullptr || kube::equal(*before, *after)) return;
+    // What is stored may be of a time with fewer rules, and has to be able to end.
+    if (before != nullptr && after != nullptr && kube::equal(*before, *after)) return;
+    if (before == nullptr || after == nullptr) return;
+    check_changeable_parts(*after, "spec", field_errors);
     json::object rest = *after;
     take_images(rest, *before, "containers");
     take_images(rest, *before, "initContainers");
@@ -107,7 +128,8 @@ void validate_pod_update(const json::object& next, const json::object& current,
 Strategy pod_strategy() {
     return {.apply_defaults = set_pod_defaults,
             .prepare_create = prepare_pod,
-            .validate = validate_pod,
+            .prepare_update = keep_priority,
+            .validate_create = validate_new_pod,
             .validate_update = validate_pod_update};
 }
 

@@ -17,18 +17,23 @@ bool may_become(const json::value& before, const json::value& after) {
 
 TEST(PodStrategy, TolerationsAreOnlyAdded) {
     const json::value before = json::parse(
-        R"({"tolerations":[{"key":"a","tolerationSeconds":3},{"key":"b","operator":"Exists"}]})");
+        R"({"tolerations":[{"key":"a","effect":"NoExecute","tolerationSeconds":3},{"key":"b","operator":"Exists"}]})");
     struct Row {
         const char* after;
         bool allowed;
     };
     constexpr Row kRows[] = {
-        {R"([{"operator":"Exists","key":"b"},{"key":"c"},{"tolerationSeconds":3,"key":"a"}])",
+        {R"([{"operator":"Exists","key":"b"},{"key":"c"},{"tolerationSeconds":3,"key":"a","effect":"NoExecute"}])",
          true},
-        {R"([{"key":"a","tolerationSeconds":3}])", false},
-        {R"([{"key":"a","tolerationSeconds":4},{"key":"b","operator":"Exists"}])", false},
-        {R"([{"key":"a","tolerationSeconds":"3"},{"key":"b","operator":"Exists"}])", false},
+        {R"([{"key":"a","effect":"NoExecute","tolerationSeconds":3}])", false},
+        {R"([{"key":"a","effect":"NoExecute","tolerationSeconds":4},{"key":"b","operator":"Exists"}])",
+         false},
+        {R"([{"key":"a","effect":"NoExecute","tolerationSeconds":"3"},{"key":"b","operator":"Exists"}])",
+         false},
         {R"([{"key":"a"},{"key":"b","operator":"Exists"}])", false},
+        {R"([{"key":"a","effect":"NoExecute","tolerationSeconds":3},{"key":"b","operator":"Exists"},
+             {"key":"c","operator":"In"}])",
+         false},
         {R"([])", false},
     };
     for (const Row& row : kRows)

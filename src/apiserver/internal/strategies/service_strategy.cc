@@ -1,3 +1,4 @@
+#include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
@@ -23,8 +24,10 @@ void set_service_defaults(json::object& object) {
         if (port == nullptr) continue;
         set_default(*port, "protocol", json::value("TCP"));
         if (const json::value* number = port->if_contains("port")) {
-            const json::value target = *number;
-            set_default(*port, "targetPort", target);
+            const json::value own = *number;
+            json::value& target = (*port)["targetPort"];
+            // Go has no other word for "not set" here.
+            if (target.is_null() || target == 0 || target == "") target = own;
         }
     }
 }
@@ -82,6 +85,9 @@ void validate_service(const json::object& object, FieldErrors& field_errors) {
     if (affinity != "None" && affinity != "ClientIP")
         field_errors.push_back(
             not_supported("spec.sessionAffinity", affinity, {"ClientIP", "None"}));
+    check_choice(*spec, "internalTrafficPolicy", {"Cluster", "Local"}, "spec", field_errors);
+    check_choice(*spec, "ipFamilyPolicy", {"PreferDualStack", "RequireDualStack", "SingleStack"},
+                 "spec", field_errors);
     const bool headless = string_at(*spec, "clusterIP") == "None";
     const json::array* ports = array_at(*spec, "ports");
     if ((ports == nullptr || ports->empty()) && !headless && type != "ExternalName")

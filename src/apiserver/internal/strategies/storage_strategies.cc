@@ -1,3 +1,4 @@
+#include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/workload_strategies.h"
 #include "apiserver/objects/json_access.h"
@@ -25,6 +26,7 @@ void validate_claim(const json::object& claim, FieldErrors& field_errors) {
     check_access_modes(spec, field_errors);
     if (!child(child(spec, "resources"), "requests").contains("storage"))
         field_errors.push_back(required("spec.resources[storage]"));
+    check_choice(spec, "volumeMode", {"Block", "Filesystem"}, "spec", field_errors);
 }
 
 void validate_volume(const json::object& volume, FieldErrors& field_errors) {
@@ -35,14 +37,20 @@ void validate_volume(const json::object& volume, FieldErrors& field_errors) {
     if (reclaim != "Retain" && reclaim != "Delete" && reclaim != "Recycle")
         field_errors.push_back(not_supported("spec.persistentVolumeReclaimPolicy", reclaim,
                                              {"Delete", "Recycle", "Retain"}));
+    check_choice(spec, "volumeMode", {"Block", "Filesystem"}, "spec", field_errors);
 }
 
 void validate_class(const json::object& storage_class, FieldErrors& field_errors) {
     if (string_at(storage_class, "provisioner").empty())
         field_errors.push_back(required("provisioner"));
+    // As in upstream, an empty policy is one.
     const std::string_view reclaim = string_at(storage_class, "reclaimPolicy");
-    if (reclaim != "Retain" && reclaim != "Delete")
+    if (!reclaim.empty() && reclaim != "Retain" && reclaim != "Delete")
         field_errors.push_back(not_supported("reclaimPolicy", reclaim, {"Delete", "Retain"}));
+    const std::string_view mode = string_at(storage_class, "volumeBindingMode");
+    if (mode != "Immediate" && mode != "WaitForFirstConsumer")
+        field_errors.push_back(
+            not_supported("volumeBindingMode", mode, {"Immediate", "WaitForFirstConsumer"}));
 }
 
 void validate_class_update(const json::object& next, const json::object& current,

@@ -3,29 +3,18 @@
 #include <algorithm>
 #include <array>
 
+#include "apiserver/internal/pod_validation/environment.h"
+#include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/name_syntax.h"
+#include "kube/values/quantity.h"
 
 namespace muster::apiserver {
 
 namespace {
 
 constexpr std::int64_t kMostMode = 0777;
-
-bool has_backstep(std::string_view path) {
-    while (true) {
-        const std::size_t slash = path.find('/');
-        if (path.substr(0, slash) == "..") return true;
-        if (slash == std::string_view::npos) return false;
-        path.remove_prefix(slash + 1);
-    }
-}
-
-void check_no_backstep(std::string_view path, const std::string& field, FieldErrors& field_errors) {
-    if (has_backstep(path))
-        field_errors.push_back(invalid_value(field, json::value(path), "must not contain '..'"));
-}
 
 void check_mode(const json::object& of, const char* key, const std::string& field,
                 FieldErrors& field_errors) {
@@ -72,8 +61,63 @@ void check_file_sources(const json::object& volume, const std::string& field,
         if (const json::object* source = object_at(volume, kind))
             check_items(*source, std::string_view(kind) != "downwardAPI",
                         fmt::format("{}.{}", field, kind), field_errors);
-    if (const json::object* token = object_at(volume, "serviceAccountToken"))
-        check_file_path(*token, field + ".serviceAccountToken", field_errors);
+}
+
+/// One of the two that a file of the downward API shows.
+void check_downward_files(const json::object& source, const std::string& field,
+                          FieldErrors& field_errors) {
+    for (const json::object* file : objects_at(source, "items")) {
+        const json::object* of_pod = object_at(*file, "fieldRef");
+        const json::object* resource = object_at(*file, "resourceFieldRef");
+        if (of_pod != nullptr)
+            check_field_reference(*of_pod,
+                                  {"metadata.annotations", "metadata.labels", "metadata.name",
+                                   "metadata.namespace", "metadata.uid"},
+                                  field + ".fieldRef", field_errors);
+        if (of_pod != nullptr && resource != nullptr)
+            field_errors.push_back(
+                invalid_value(field, json::value("resource"),
+                              "fieldRef and resourceFieldRef can not be specified simultaneously"));
+        else if (resource != nullptr)
+            check_resource_reference(*resource, true, field + ".resourceFieldRef", field_errors);
+        else if (of_pod == nullptr)
+            field_errors.push_back(
+                required(field, "one of fieldRef and resourceFieldRef is required"));
+    }
+}
+
+/// The object whose files these are must have a name; of a projection, it may be missing.
+void check_source_names(const json::object& volume, const char* secret_name,
+                        const std::string& field, FieldErrors& field_errors) {
+    if (const json::object* map = object_at(volume, "configMap");
+        map != nullptr && string_at(*map, "name").empty())
+        field_errors.push_back(required(field + ".configMap.name"));
+    if (const json::object* secret = object_at(volume, "secret");
+        secret != nullptr && string_at(*secret, secret_name).empty())
+        field_errors.push_back(required(fmt::format("{}.secret.{}", field, secret_name)));
+    if (const json::object* files = object_at(volume, "downwardAPI"))
+        check_downward_files(*files, field + ".downwardAPI", field_errors);
+}
+
+constexpr std::int64_t kShortestToken = 600;
+constexpr std::int64_t kLongestToken = std::int64_t{1} << 32;
+
+void check_projected_token(const json::object& token, const std::string& volume,
+                           const std::string& field, FieldErrors& field_errors) {
+    if (const auto seconds = int_at(token, "expirationSeconds")) {
+        if (*seconds < kShortestToken)
+            field_errors.push_back(
+                invalid_value(field + ".expirationSeconds", json::value(*seconds),
+                              "may not specify a duration less than 10 minutes"));
+        if (*seconds > kLongestToken)
+            field_errors.push_back(
+                invalid_value(field + ".expirationSeconds", json::value(*seconds),
+                              "may not specify a duration larger than 2^32 seconds"));
+    }
+    if (string_at(token, "path").empty())
+        field_errors.push_back(required(volume + ".path"));
+    else
+        check_file_path(token, field, field_errors);
 }
 
 void check_projected(const json::object& projected, const std::string& field,
@@ -81,9 +125,44 @@ void check_projected(const json::object& projected, const std::string& field,
     check_mode(projected, "defaultMode", field, field_errors);
     const json::array* sources = array_at(projected, "sources");
     if (sources == nullptr) return;
-    for (std::size_t i = 0; i < sources->size(); ++i)
-        if (const json::object* source = (*sources)[i].if_object())
-            check_file_sources(*source, fmt::format("{}.sources[{}]", field, i), field_errors);
+    for (std::size_t i = 0; i < sources->size(); ++i) {
+        const json::object* source = (*sources)[i].if_object();
+        if (source == nullptr) continue;
+        const std::string at = fmt::format("{}.sources[{}]", field, i);
+        if (source->size() > 1)
+            field_errors.push_back(
+                forbidden_field(at, "may not specify more than 1 volume type per source"));
+        check_source_names(*source, "name", at, field_errors);
+        check_file_sources(*source, at, field_errors);
+        if (const json::object* token = object_at(*source, "serviceAccountToken"))
+            check_projected_token(*token, field, at + ".serviceAccountToken", field_errors);
+    }
+}
+
+void check_other_sources(const json::object& volume, const std::string& field,
+                         FieldErrors& field_errors) {
+    if (const json::object* claim = object_at(volume, "persistentVolumeClaim");
+        claim != nullptr && string_at(*claim, "claimName").empty())
+        field_errors.push_back(required(field + ".persistentVolumeClaim.claimName"));
+    if (const json::object* memory = object_at(volume, "emptyDir"))
+        if (const json::value* limit = memory->if_contains("sizeLimit"))
+            if (const auto size = kube::Quantity::parse(*limit); size && size->is_negative())
+                field_errors.push_back(
+                    forbidden_field(field + ".emptyDir.sizeLimit",
+                                    "SizeLimit field must be a valid resource quantity"));
+    if (const json::object* nfs = object_at(volume, "nfs")) {
+        const std::string_view path = string_at(*nfs, "path");
+        if (string_at(*nfs, "server").empty())
+            field_errors.push_back(required(field + ".nfs.server"));
+        if (path.empty())
+            field_errors.push_back(required(field + ".nfs.path"));
+        else if (!path.starts_with('/'))
+            field_errors.push_back(
+                invalid_value(field + ".nfs.path", json::value(path), "must be an absolute path"));
+    }
+    if (const json::object* ephemeral = object_at(volume, "ephemeral");
+        ephemeral != nullptr && object_at(*ephemeral, "volumeClaimTemplate") == nullptr)
+        field_errors.push_back(required(field + ".ephemeral.volumeClaimTemplate"));
 }
 
 void check_host_path(const json::object& source, const std::string& field,
@@ -118,16 +197,11 @@ void check_volume_source(const json::object& volume, const std::string& field,
     if (const json::object* projected = object_at(volume, "projected"))
         check_projected(*projected, field + ".projected", field_errors);
     check_file_sources(volume, field, field_errors);
+    check_source_names(volume, "secretName", field, field_errors);
+    check_other_sources(volume, field, field_errors);
 }
 
 }  // namespace
-
-void check_descending_path(std::string_view path, const std::string& field,
-                           FieldErrors& field_errors) {
-    if (path.starts_with('/'))
-        field_errors.push_back(invalid_value(field, json::value(path), "must be a relative path"));
-    check_no_backstep(path, field, field_errors);
-}
 
 std::set<std::string, std::less<>> check_volumes(const json::object& spec, const std::string& in,
                                                  FieldErrors& field_errors) {

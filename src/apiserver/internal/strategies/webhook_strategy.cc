@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "apiserver/internal/admission/webhook_url.h"
+#include "apiserver/internal/expressions/match_conditions.h"
+#include "apiserver/internal/webhooks/webhook_client_config.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "kube/values/name_syntax.h"
@@ -15,7 +16,6 @@ namespace {
 constexpr std::int64_t kUsualSeconds = 10;
 constexpr std::int64_t kMaxSeconds = 30;
 constexpr std::int64_t kHttps = 443;
-constexpr std::int64_t kMaxPort = 65535;
 
 template <class Use>
 void for_each_webhook(json::object& object, Use use) {
@@ -44,33 +44,10 @@ void apply_webhook_defaults(json::object& object) {
 
 void check_one_of(const json::object& parent, std::string_view key, const std::string& field,
                   const std::vector<std::string_view>& known, FieldErrors& field_errors) {
+    if (!parent.contains(key)) return;
     const std::string_view value = string_at(parent, key);
-    if (!value.empty() && std::ranges::find(known, value) == known.end())
+    if (std::ranges::find(known, value) == known.end())
         field_errors.push_back(not_supported(fmt::format("{}.{}", field, key), value, known));
-}
-
-void check_client(const json::object& webhook, const std::string& at, FieldErrors& field_errors) {
-    const json::object* config = object_at(webhook, "clientConfig");
-    const std::string field = at + ".clientConfig";
-    if (config == nullptr) return;  // the schema requires it
-    const json::object* service = object_at(*config, "service");
-    const std::string_view url = string_at(*config, "url");
-    if (url.empty() == (service == nullptr)) {
-        field_errors.push_back(required(field, "exactly one of url or service is required"));
-        return;
-    }
-    if (service == nullptr) {
-        if (!parse_webhook_url(url))
-            field_errors.push_back(invalid_value(field + ".url", json::value(url),
-                                                 "must be https://HOST[:PORT][/PATH] without user "
-                                                 "information, query or fragment"));
-        return;
-    }
-    const std::int64_t port = int_at(*service, "port").value_or(kHttps);
-    if (port < 1 || port > kMaxPort)
-        field_errors.push_back(invalid_value(field + ".service.port", json::value(port),
-                                             "port is not valid: must be between 1 and 65535, "
-                                             "inclusive"));
 }
 
 void check_list(const json::object& rule, std::string_view key, const std::string& at,
@@ -109,7 +86,9 @@ void check_webhook(const json::object& webhook, const std::string& at, std::set<
                           "by dots"));
     if (!names.insert(name).second)
         field_errors.push_back(duplicate(at + ".name", json::value(name)));
-    check_client(webhook, at, field_errors);
+    // The schema requires it.
+    if (const json::object* config = object_at(webhook, "clientConfig"))
+        check_client_config(*config, at + ".clientConfig", field_errors);
     if (const json::array* rules = array_at(webhook, "rules"))
         for (std::size_t i = 0; i < rules->size(); ++i)
             if (const json::object* rule = (*rules)[i].if_object())
@@ -132,10 +111,7 @@ void check_webhook(const json::object& webhook, const std::string& at, std::set<
         field_errors.push_back(invalid_value(at + ".admissionReviewVersions",
                                              json::value_from(versions),
                                              "must include at least one of v1, v1beta1"));
-    const json::array* conditions = array_at(webhook, "matchConditions");
-    if (conditions != nullptr && !conditions->empty())
-        field_errors.push_back(
-            forbidden_field(at + ".matchConditions", "CEL expressions are not evaluated"));
+    check_match_conditions(webhook, at, /*params=*/false, field_errors);
 }
 
 void validate_webhooks(const json::object& object, FieldErrors& field_errors) {

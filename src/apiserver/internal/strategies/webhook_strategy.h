@@ -4,8 +4,7 @@
 
 namespace muster::apiserver {
 
-/// Defaults and validation of MutatingWebhookConfigurations and ValidatingWebhookConfigurations. A
-/// matchCondition, which is CEL, is refused by name.
+/// Defaults and validation of MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 Strategy webhook_strategy();
 
 }  // namespace muster::apiserver

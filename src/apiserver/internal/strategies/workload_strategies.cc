@@ -126,6 +126,37 @@ void validate_replicas_of(const json::object& object, std::string_view kind,
     check_selector(spec, kind, field_errors);
 }
 
+/// How many pods may be missing or too many: a number or a share, and not both nothing.
+void check_rolling_update(const json::object& rolling, const std::string& field,
+                          FieldErrors& field_errors) {
+    bool all_nothing = !rolling.empty();
+    for (const char* key : {"maxUnavailable", "maxSurge"}) {
+        const json::value* value = rolling.if_contains(key);
+        if (value == nullptr) continue;
+        const std::string at = fmt::format("{}.{}", field, key);
+        if (const json::string* text = value->if_string()) {
+            const std::string_view share = *text;
+            const bool valid =
+                share.size() > 1 && share.ends_with('%') &&
+                share.substr(0, share.size() - 1).find_first_not_of("0123456789") == share.npos;
+            if (!valid)
+                field_errors.push_back(invalid_value(
+                    at, *value,
+                    "a valid percent string must be a numeric string followed by an ending '%' "
+                    "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"));
+            all_nothing &= valid && share.find_first_not_of("0%") == share.npos;
+        } else if (const std::int64_t* number = value->if_int64()) {
+            if (*number < 0)
+                field_errors.push_back(
+                    invalid_value(at, *value, "must be greater than or equal to 0"));
+            all_nothing &= *number == 0;
+        }
+    }
+    if (all_nothing)
+        field_errors.push_back(invalid_value(field + ".maxUnavailable", json::value(0),
+                                             "may not be 0 when `maxSurge` is 0"));
+}
+
 void validate_deployment(const json::object& deployment, FieldErrors& field_errors) {
     const json::object& spec = child(deployment, "spec");
     validate_replicas_of(deployment, "deployment", field_errors);
@@ -135,6 +166,12 @@ void validate_deployment(const json::object& deployment, FieldErrors& field_erro
     if (strategy != "Recreate" && strategy != "RollingUpdate")
         field_errors.push_back(
             not_supported("spec.strategy.type", strategy, {"Recreate", "RollingUpdate"}));
+    if (const auto deadline = int_at(spec, "progressDeadlineSeconds");
+        deadline && *deadline <= int_at(spec, "minReadySeconds").value_or(0))
+        field_errors.push_back(invalid_value("spec.progressDeadlineSeconds", json::value(*deadline),
+                                             "must be greater than minReadySeconds"));
+    check_rolling_update(child(child(spec, "strategy"), "rollingUpdate"),
+                         "spec.strategy.rollingUpdate", field_errors);
 }
 
 void validate_replica_set(const json::object& set, FieldErrors& field_errors) {
@@ -150,6 +187,8 @@ void validate_stateful_set(const json::object& set, FieldErrors& field_errors) {
 void validate_daemon_set(const json::object& set, FieldErrors& field_errors) {
     validate_replicas_of(set, "daemonset", field_errors);
     check_lasting_template(child(set, "spec"), "DaemonSet", field_errors);
+    check_rolling_update(child(child(child(set, "spec"), "updateStrategy"), "rollingUpdate"),
+                         "spec.updateStrategy.rollingUpdate", field_errors);
 }
 
 void validate_replication_controller(const json::object& controller, FieldErrors& field_errors) {

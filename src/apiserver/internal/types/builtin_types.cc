@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/conversions/event_versions.h"
 #include "apiserver/internal/disruption/budget.h"
+#include "apiserver/internal/strategies/policy_strategy.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/webhook_strategy.h"
 #include "apiserver/internal/types/crd.h"
@@ -164,6 +165,28 @@ DefPtr webhook_configurations(const char* plural, const char* kind) {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
+DefPtr admission_policies() {
+    ResourceDef def = builtin({"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies",
+                               "ValidatingAdmissionPolicy", /*namespaced=*/false});
+    def.categories = {"api-extensions"};
+    def.strategy = policy_strategy();
+    def.has_status = true;
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
+DefPtr admission_policy_bindings() {
+    ResourceDef def =
+        builtin({"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings",
+                 "ValidatingAdmissionPolicyBinding", /*namespaced=*/false});
+    def.categories = {"api-extensions"};
+    def.strategy = policy_binding_strategy();
+    def.tracks_generation = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
 DefPtr custom_resource_definitions(ReadDefinition& read) {
     ResourceDef def = builtin(kube::types::kCustomResourceDefinitions);
     def.short_names = {"crd", "crds"};
@@ -236,6 +259,8 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
         custom_resource_definitions(read),
         metrics_kind("pods", "PodMetrics", true),
         metrics_kind("nodes", "NodeMetrics", false),
+        admission_policies(),
+        admission_policy_bindings(),
         webhook_configurations("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
         webhook_configurations("validatingwebhookconfigurations",
                                "ValidatingWebhookConfiguration")};

@@ -2,14 +2,18 @@
 
 #include <tuple>
 
+#include "apiserver/internal/conversions/conversion_review.h"
 #include "apiserver/internal/strategies/strategies.h"
+#include "apiserver/internal/types/crd_conversion.h"
 #include "apiserver/internal/types/printer_columns.h"
+#include "apiserver/internal/types/selectable_fields.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "base/lower_case.h"
 #include "kube/values/equality.h"
 #include "kube/values/name_syntax.h"
 #include "kube/values/time.h"
+#include "store/json_text.h"
 
 namespace muster::apiserver {
 
@@ -39,14 +43,6 @@ void read_subresources(const json::object& version, ResourceDef& def) {
                                without_leading_dot(string_at(*scale, "labelSelectorPath"))};
 }
 
-void read_selectable_fields(const json::object& version, ResourceDef& def) {
-    const json::array* fields = array_at(version, "selectableFields");
-    if (fields == nullptr) return;
-    for (const json::value& field : *fields)
-        if (const json::object* object = field.if_object())
-            def.selectable_fields.push_back(without_leading_dot(string_at(*object, "jsonPath")));
-}
-
 void set_crd_defaults(json::object& crd) {
     json::object& spec = ensure_object(crd, "spec");
     json::object& names = ensure_object(spec, "names");
@@ -54,6 +50,7 @@ void set_crd_defaults(json::object& crd) {
     set_default(names, "singular", json::value(lower_case(kind)));
     set_default(names, "listKind", json::value(kind + "List"));
     set_default(spec, "conversion", {{"strategy", "None"}});
+    set_conversion_defaults(spec["conversion"]);
 }
 
 json::object condition(std::string_view type, std::string_view reason, std::string_view message,
@@ -203,6 +200,8 @@ ReadDefinition::Versions check_versions(const json::object& crd, kube::SchemaPoo
         // What is wrong with a schema is told first: its rules would be refused for that.
         if (read[i].schema != nullptr)
             read[i].rules = SchemaRules::compile(read[i].schema, schema_field, problems);
+        if (read[i].schema != nullptr)
+            check_selectable_fields(*version, *read[i].schema, field, problems);
         for (Cause& problem : problems) field_errors.push_back(std::move(problem));
     }
     if (storage != 1)
@@ -224,28 +223,26 @@ void validate_crd_update(const json::object& next, const json::object& current,
 
 }  // namespace
 
-void ReadDefinition::keep(std::string uid, Versions versions) {
+void ReadDefinition::keep(std::string spec, Versions versions) {
     const std::scoped_lock lock(mutex_);
-    uid_ = std::move(uid);
-    // Those that were kept before end with the caller, without the lock.
+    // What was kept before ends with the caller, without the lock.
+    std::swap(spec_, spec);
     std::swap(versions_, versions);
 }
 
-ReadDefinition::Versions ReadDefinition::of(std::string_view uid) const {
+ReadDefinition::Versions ReadDefinition::of(std::string_view spec) const {
     const std::scoped_lock lock(mutex_);
-    return uid_ == uid ? versions_ : Versions();
-}
-
-void ReadDefinition::forget() {
-    const std::scoped_lock lock(mutex_);
-    uid_.clear();
+    return spec_ == spec ? versions_ : Versions();
 }
 
 Strategy crd_strategy(ReadDefinition& last) {
     auto validate = [&last](const json::object& crd, FieldErrors& field_errors) {
         check_names(crd, field_errors);
-        last.keep(std::string(string_at(metadata_of(crd), "uid")),
-                  check_versions(crd, last.parts(), field_errors));
+        check_conversion(crd, field_errors);
+        ReadDefinition::Versions read = check_versions(crd, last.parts(), field_errors);
+        std::string text;
+        if (const json::value* spec = crd.if_contains("spec")) store::append_json(text, *spec);
+        last.keep(std::move(text), std::move(read));
     };
     return {.apply_defaults = set_crd_defaults,
             .prepare_create = establish,
@@ -264,7 +261,8 @@ bool declares_the_same(const json::object& crd, const json::object& before) {
            kube::equal(spec_of(crd), spec_of(before));
 }
 
-std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read) {
+std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read,
+                                   std::string_view spec_text) {
     std::vector<DefPtr> defs;
     const json::object& spec = spec_of(crd);
     const json::object& names = names_of(crd);
@@ -272,7 +270,11 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
     const std::string storage_version = storage_version_of(crd);
     const json::array* versions = array_at(spec, "versions");
     if (versions == nullptr) return defs;
-    const ReadDefinition::Versions kept = read.of(string_at(metadata_of(crd), "uid"));
+    const json::object* conversion = object_at(spec, "conversion");
+    const auto by_webhook = conversion == nullptr ? nullptr : read_webhook_conversion(*conversion);
+    const json::object* status = object_at(crd, "status");
+    const bool in_several = status != nullptr && strings_at(*status, "storedVersions").size() > 1;
+    const ReadDefinition::Versions kept = read.of(spec_text);
     const bool known = kept.size() == versions->size();
     for (std::size_t i = 0; i < versions->size(); ++i) {
         const json::object* version = (*versions)[i].if_object();
@@ -302,6 +304,8 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
         def.served = bool_at(*version, "served");
         def.storage_version = bool_at(*version, "storage");
         def.storage_api_version = group + "/" + storage_version;
+        def.webhook_conversion = by_webhook;
+        def.stored_in_several = in_several;
         if (bool_at(*version, "deprecated")) {
             def.deprecation_warning = string_at(*version, "deprecationWarning");
             if (def.deprecation_warning.empty())
@@ -309,7 +313,7 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
                     fmt::format("{} {} is deprecated", def.type.api_version(), def.type.kind);
         }
         read_subresources(*version, def);
-        read_selectable_fields(*version, def);
+        def.selectable_fields = selectable_fields_of(*version);
         def.printer_columns = printer_columns_of(*version);
         def.tracks_generation = true;
         def.unconditional_update = false;

@@ -15,10 +15,9 @@ namespace muster::apiserver {
 inline constexpr std::string_view kCrdCleanupFinalizer =
     "customresourcecleanup.apiextensions.k8s.io";
 
-/// The schemas that the validation of a CustomResourceDefinition parsed last, with their rules, so that
-/// serving a new one does not read them again. They belong to the object with that uid only until it is served:
-/// before that, only its creator can have it validated. Any thread: large definitions are validated
-/// beside the loop, on which others are served meanwhile.
+/// The schemas that the validation of a CustomResourceDefinition parsed last, with their rules, so
+/// that serving it does not read them again. Any thread: large definitions are validated beside the
+/// loop, on which others are served meanwhile.
 class ReadDefinition {
   public:
     struct Version {
@@ -28,17 +27,16 @@ class ReadDefinition {
     /// As spec.versions.
     using Versions = std::vector<Version>;
 
-    void keep(std::string uid, Versions versions);
-    /// Empty: they are of another object.
-    Versions of(std::string_view uid) const;
-    /// What was kept is of an older state of the object.
-    void forget();
+    /// `spec`: the JSON text of the definition's spec.
+    void keep(std::string spec, Versions versions);
+    /// Empty: they are of another spec.
+    Versions of(std::string_view spec) const;
     /// Of the schemas of all definitions.
     kube::SchemaPool& parts() { return parts_; }
 
   private:
-    mutable std::mutex mutex_;  ///< of uid_ and versions_
-    std::string uid_;
+    mutable std::mutex mutex_;  ///< of spec_ and versions_
+    std::string spec_;
     Versions versions_;
     kube::SchemaPool parts_;
 };
@@ -46,9 +44,10 @@ class ReadDefinition {
 /// `last` outlives the rules.
 Strategy crd_strategy(ReadDefinition& last);
 
-/// The served versions of a CustomResourceDefinition. It was validated when it was written; `read`
-/// is used if it belongs to this object.
-std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read);
+/// The served versions of a CustomResourceDefinition. It was validated when it was written: what
+/// `read` has of a spec with this text is not read again.
+std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read,
+                                   std::string_view spec_text = {});
 
 /// Whether two states of a stored CustomResourceDefinition declare the same versions. Every change
 /// of its spec raises its generation, and so does a deletion.

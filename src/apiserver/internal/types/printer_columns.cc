@@ -22,12 +22,16 @@ std::vector<PrinterColumn> printer_columns_of(const json::object& version) {
     std::vector<PrinterColumn> columns;
     for (const json::object* column :
          objects_at(version, kColumnsKey) | std::views::take(kMostColumns)) {
-        Result<kube::JsonPath> path = kube::JsonPath::parse(string_at(*column, "jsonPath"));
+        const std::string_view text = string_at(*column, "jsonPath");
+        Result<kube::JsonPath> path = kube::JsonPath::parse(text);
         if (!path) continue;
+        std::string description(string_at(*column, "description"));
+        if (description.empty())
+            description =
+                fmt::format("Custom resource definition column (in JSONPath format): {}", text);
         columns.push_back({std::string(string_at(*column, "name")),
                            std::string(string_at(*column, "type")),
-                           std::string(string_at(*column, "format")),
-                           std::string(string_at(*column, "description")),
+                           std::string(string_at(*column, "format")), std::move(description),
                            int_at(*column, "priority").value_or(0), *std::move(path)});
     }
     return columns;

@@ -184,7 +184,7 @@ Task<StatusResult<ListPage>> list_objects(const WatchCache& cache, Target target
     const std::size_t limit =
         query.resource_version == 0 && query.continue_.empty() ? 0 : query.limit;
     const bool selects = selection.has_selectors();
-    const bool costs = selects || !def.storage_version;
+    const bool costs = selects || !def.storage_version || def.stored_in_several;
     CO_TRY(Candidates found, candidates_of(cache, target, start, selects ? 0 : limit));
 
     ListPage page;

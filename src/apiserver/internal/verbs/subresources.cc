@@ -1,5 +1,7 @@
 #include "apiserver/internal/verbs/subresources.h"
 
+#include <limits>
+
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/writing/server_side_apply.h"
 #include "apiserver/objects/json_access.h"
@@ -63,17 +65,40 @@ StatusResult<json::value> proposed_scale(const ResourceDef& def, const json::val
     return patched;
 }
 
+namespace {
+
+/// The replicas of a Scale that a client sent: a whole number of 32 bits.
+StatusResult<std::int64_t> sent_replicas(const json::object& scale, kube::Method method) {
+    const json::object* spec = object_at(scale, "spec");
+    const json::value* replicas = spec == nullptr ? nullptr : spec->if_contains("replicas");
+    if (replicas == nullptr || replicas->is_null()) return 0;
+    // Clients in this process also write unsigned numbers. A double is refused, as upstream does.
+    json::error_code failed;
+    const auto number = replicas->to_number<std::int64_t>(failed);
+    if (!failed && !replicas->is_double() && number >= std::numeric_limits<std::int32_t>::min() &&
+        number <= std::numeric_limits<std::int32_t>::max())
+        return number;
+    const std::string why = fmt::format("spec.replicas: {} is not a whole number of 32 bits",
+                                        json::serialize(*replicas));
+    if (method == kube::Method::kPut)
+        return bad_request("Scale in version \"v1\" cannot be handled as a Scale: " + why);
+    return invalid("Scale", "autoscaling", name_of(scale),
+                   {invalid_value("patch", *replicas, why)});
+}
+
+}  // namespace
+
 StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& current,
-                                     const json::value& scale, const Ownership& ownership) {
+                                     const json::value& scale, kube::Method method,
+                                     const Ownership& ownership) {
     const json::object* sent = scale.if_object();
     if (sent == nullptr) return bad_request("the body of the request must be a Scale object");
     const std::string_view name = name_of(current.get_object());
     const std::string_view version = string_at(metadata_of(*sent), "resourceVersion");
     if (!version.empty() && version != string_at(metadata_of(current), "resourceVersion"))
         return stale_write(def.type, name);
-    const json::object* spec = object_at(*sent, "spec");
-    const std::int64_t replicas = spec == nullptr ? 0 : int_at(*spec, "replicas").value_or(0);
-    if (replicas < 0)
+    TRY(const std::int64_t replicas, sent_replicas(*sent, method));
+    if (replicas < 0 && !def.custom)
         return invalid("Scale", "autoscaling", name,
                        {invalid_value("spec.replicas", json::value(replicas),
                                       "must be greater than or equal to 0")});

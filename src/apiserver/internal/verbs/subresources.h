@@ -14,7 +14,8 @@ namespace muster::apiserver {
 json::value scale_of(const ResourceDef& def, const json::object& object);
 /// Carries the replicas of a written Scale over to the object.
 StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& current,
-                                     const json::value& scale, const Ownership& ownership);
+                                     const json::value& scale, kube::Method method,
+                                     const Ownership& ownership);
 /// Applies a Scale to the object.
 StatusResult<NextState> decide_applied_scale(const Target& target, const json::value& current,
                                              const json::value& scale, const WriteQuery& query,

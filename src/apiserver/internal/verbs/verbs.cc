@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "apiserver/internal/conversions/webhook_versions.h"
 #include "apiserver/internal/types/builtin_types.h"
 #include "apiserver/internal/verbs/eviction.h"
 #include "apiserver/internal/verbs/lists.h"
@@ -13,7 +14,6 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/requests/pod_containers.h"
-#include "apiserver/resources/version_conversion.h"
 #include "base/time/loop_watch.h"
 
 namespace muster::apiserver {
@@ -41,17 +41,17 @@ kube::ObjectPtr success_status(const ResourceDef& def, const json::object& objec
 }
 
 /// `warnings`: about the body's text, before those about its fields.
-Reply written(const ResourceDef& def, WriteOutcome outcome,
-              std::vector<std::string> warnings = {}) {
+Task<StatusResult<Reply>> written(ServerState& state, DefPtr def, WriteOutcome outcome,
+                                  std::vector<std::string> warnings = {}) {
     Reply reply;
     reply.status = outcome.created ? 201 : 200;
-    reply.object = in_version(def, std::move(outcome.object));
+    CO_TRY(reply.object, co_await show(state, def, std::move(outcome.object)));
     reply.warnings = std::move(warnings);
     std::ranges::move(outcome.warnings, std::back_inserter(reply.warnings));
     if (outcome.created)
-        if (std::string unattended = creation_warning(def); !unattended.empty())
+        if (std::string unattended = creation_warning(*def); !unattended.empty())
             reply.warnings.push_back(std::move(unattended));
-    return reply;
+    co_return reply;
 }
 
 /// The warnings about duplicate fields in the body's text. 400 if they are not allowed.
@@ -128,6 +128,9 @@ Task<StatusResult<Reply>> Verbs::call(Target target, kube::Request request, Requ
         answer = co_await remove(std::move(target), std::move(request), std::move(requester));
     else
         answer = co_await change(std::move(target), std::move(request), std::move(requester));
+    const Duration head_start = state_.options.answers_after_events;
+    if (answer && method != kube::Method::kGet && head_start > Duration::zero())
+        co_await state_.clock.sleep_for(head_start);
     if (answer && !def->deprecation_warning.empty())
         answer->warnings.insert(answer->warnings.begin(), def->deprecation_warning);
     co_return answer;
@@ -148,7 +151,7 @@ Task<StatusResult<Reply>> Verbs::read(Target target, kube::Request request) {
         state_.cache.find(target.def->storage_key(), target.namespace_, target.name);
     if (found == nullptr) co_return not_found(target.type(), target.name);
     Reply reply;
-    reply.object = in_version(*target.def, found->object);
+    CO_TRY(reply.object, co_await show(state_, target.def, found->object));
     co_return reply;
 }
 
@@ -186,6 +189,9 @@ Task<StatusResult<Reply>> Verbs::list(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
     CO_TRY(ListPage page, co_await list_objects(state_.cache, target, query));
+    if (target.def->webhook_conversion != nullptr) {
+        CO_TRY(page.items, co_await show_all(state_, target.def, std::move(page.items)));
+    }
     co_return listed(*target.def, std::move(page));
 }
 
@@ -198,7 +204,7 @@ Task<StatusResult<Reply>> Verbs::create(Target target, kube::Request request, Re
     CO_TRY(std::vector<std::string> warnings, check_duplicates(*def, request, query));
     CO_TRY(WriteOutcome outcome,
            co_await writer_.create(std::move(target), std::move(request.body), query));
-    co_return written(*def, std::move(outcome), std::move(warnings));
+    co_return co_await written(state_, def, std::move(outcome), std::move(warnings));
 }
 
 Task<StatusResult<Reply>> Verbs::change(Target target, kube::Request request, Requester requester) {
@@ -221,7 +227,7 @@ Task<StatusResult<Reply>> Verbs::change(Target target, kube::Request request, Re
         outcome = co_await writer_.patch(std::move(target), request.content_type,
                                          std::move(request.body), query);
     if (!outcome) co_return std::move(outcome.error());
-    co_return written(*def, *std::move(outcome), std::move(warnings));
+    co_return co_await written(state_, def, *std::move(outcome), std::move(warnings));
 }
 
 Task<StatusResult<Reply>> Verbs::remove(Target target, kube::Request request, Requester requester) {
@@ -236,10 +242,11 @@ Task<StatusResult<Reply>> Verbs::remove(Target target, kube::Request request, Re
     const DefPtr def = target.def;
     CO_TRY(WriteOutcome outcome, co_await writer_.remove(std::move(target), query));
     Reply reply;
-    if (outcome.removed && !def->returns_deleted)
+    if (outcome.removed && !def->returns_deleted) {
         reply.body = success_status(*def, outcome.object->tree()->get_object());
-    else
-        reply.object = in_version(*def, std::move(outcome.object));
+    } else {
+        CO_TRY(reply.object, co_await show(state_, def, std::move(outcome.object)));
+    }
     co_return reply;
 }
 
@@ -258,13 +265,13 @@ Task<StatusResult<Reply>> Verbs::remove_collection(Target target, kube::Request 
         one.name = name_of(*item);
         StatusResult<WriteOutcome> outcome = co_await writer_.remove(std::move(one), query);
         if (outcome)
-            deleted.push_back(in_version(*target.def, std::move(outcome->object)));
+            deleted.push_back(std::move(outcome->object));
         else if (outcome.error().error.code() != Code::kNotFound)
             co_return std::move(outcome.error());
         if (deleted.size() % kDeletionsPerTurn == 0 || turn_is_long())
             co_await asio::post(state_.executor, asio::use_awaitable);
     }
-    page.items = std::move(deleted);
+    CO_TRY(page.items, co_await show_all(state_, target.def, std::move(deleted)));
     page.revision = state_.cache.revision();
     co_return listed(*target.def, std::move(page));
 }
@@ -295,13 +302,14 @@ Task<StatusResult<Reply>> Verbs::scale(Target target, kube::Request request) {
                 return decide_applied_scale(target, current, *request.body, query, owner);
             TRY(const json::value proposed, proposed_scale(*target.def, current, request.method,
                                                            request.content_type, *request.body));
-            return decide_scale(*target.def, current, proposed, owner);
+            return decide_scale(*target.def, current, proposed, request.method, owner);
         };
         CO_TRY(WriteOutcome outcome,
                co_await writer_.rewrite(def, target.namespace_, target.name, std::move(decide),
                                         {.dry_run = query.dry_run, .pure = true}));
         object = std::move(outcome.object);
     }
+    CO_TRY(object, co_await show(state_, def, std::move(object)));
     Reply reply;
     reply.body = std::make_shared<const json::value>(scale_of(*def, object->tree()->get_object()));
     co_return reply;
@@ -331,7 +339,7 @@ Task<StatusResult<Reply>> Verbs::finalize(Target target, kube::Request request) 
     CO_TRY(WriteOutcome outcome,
            co_await writer_.rewrite(target.def, target.namespace_, target.name, std::move(decide),
                                     {.dry_run = query.dry_run, .pure = true}));
-    co_return written(*target.def, std::move(outcome));
+    co_return co_await written(state_, target.def, std::move(outcome));
 }
 
 Task<StatusResult<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::Request request) {
@@ -346,7 +354,12 @@ Task<StatusResult<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::R
                                                 query.label_selector, query.field_selector));
     if (query.send_initial_events.value_or(false))
         CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
-    co_return state_.cache.watch(target.def, std::move(selection), query);
+    std::unique_ptr<Watcher> watcher = state_.cache.watch(target.def, std::move(selection), query);
+    if (target.def->webhook_conversion != nullptr)
+        watcher->show_by([&state = state_, def = target.def](store::ObjectTextPtr object) {
+            return show(state, def, std::move(object));
+        });
+    co_return watcher;
 }
 
 Task<StatusResult<std::unique_ptr<kube::TextStream>>> Verbs::log(Target target,

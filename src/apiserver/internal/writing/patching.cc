@@ -30,6 +30,27 @@ Result<kube::Document> patched_document(const ResourceDef& def, const json::valu
     return next;
 }
 
+/// A patch may leave out the namespace, but not change it.
+StatusResult<void> check_patched_name(const ResourceDef& def, const json::object& before,
+                                      json::object& after) {
+    if (name_of(after).empty())
+        return bad_request(
+            fmt::format("the name of the object ({} based on URL) was undeterminable: name must be "
+                        "provided",
+                        name_of(before)));
+    if (name_of(after) != name_of(before))
+        return bad_request(
+            fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                        name_of(after), name_of(before)));
+    if (def.type.namespaced && namespace_of(after).empty())
+        ensure_object(after, "metadata")["namespace"] = namespace_of(before);
+    if (namespace_of(after) != namespace_of(before))
+        return bad_request(
+            "the namespace of the provided object does not match the namespace sent on the "
+            "request");
+    return {};
+}
+
 }  // namespace
 
 StatusResult<void> check_patch_type(const ResourceDef& def, kube::ContentType type,
@@ -90,20 +111,11 @@ StatusResult<DecodedObject> apply_patch(const ResourceDef& def, const json::valu
         return bad_request("error decoding patch: the result is not an object");
     json::object& after = patched->object();
     if (status_only) after.erase("spec");
-    if (!def.storage_version) {
-        // The patch refers to the served version, the object is stored in another.
-        if (string_at(after, "apiVersion") == def.storage_api_version)
-            after["apiVersion"] = def.type.api_version();
-    }
-    if (name_of(after) != name_of(before))
-        return bad_request(
-            fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                        name_of(after), name_of(before)));
-    if (namespace_of(after) != namespace_of(before))
-        return bad_request(
-            fmt::format("the namespace of the object ({}) does not match the namespace on the URL "
-                        "({})",
-                        namespace_of(after), namespace_of(before)));
+    // The patch refers to the served version, the object may be stored in another.
+    if ((!def.storage_version || def.stored_in_several) &&
+        string_at(after, "apiVersion") == string_at(before, "apiVersion"))
+        after["apiVersion"] = def.type.api_version();
+    TRY_VOID(check_patched_name(def, before, after));
     return decode_object(def, std::move(*patched), field_validation);
 }
 

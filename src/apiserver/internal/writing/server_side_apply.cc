@@ -1,11 +1,11 @@
 #include "apiserver/internal/writing/server_side_apply.h"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/objects/json_access.h"
 #include "kube/patch/structured_merge.h"
+#include "kube/values/read_json.h"
 
 namespace muster::apiserver {
 
@@ -59,13 +59,12 @@ std::string last_applied_text(const json::value& configuration) {
 kube::FieldSet owned_by_last_applied(const ResourceDef& def, const json::value& live) {
     const std::string_view text = last_applied_of(live.get_object());
     if (text.empty()) return {};
-    json::error_code failed;
-    const json::value last = json::parse(text, failed);
-    if (failed || !last.is_object()) return {};
-    if (string_at(last.get_object(), "apiVersion") != def.type.api_version()) return {};
-    if (!kube::check_mergeable(def.schema.get(), last)) return {};
-    const kube::FieldChanges since = kube::compare_fields(def.schema.get(), last, live);
-    const kube::FieldSet set = kube::field_set_of(def.schema.get(), last);
+    const std::optional<json::value> last = kube::read_json(text);
+    if (!last || !last->is_object()) return {};
+    if (string_at(last->get_object(), "apiVersion") != def.type.api_version()) return {};
+    if (!kube::check_mergeable(def.schema.get(), *last)) return {};
+    const kube::FieldChanges since = kube::compare_fields(def.schema.get(), *last, live);
+    const kube::FieldSet set = kube::field_set_of(def.schema.get(), *last);
     return difference_of(difference_of(difference_of(set, since.modified), since.added),
                          since.removed);
 }
@@ -76,6 +75,15 @@ json::value status_configuration(const json::object& configuration) {
     for (std::string_view key : {"apiVersion", "kind", "metadata", "status"})
         if (const json::value* field = configuration.if_contains(key)) kept.emplace(key, *field);
     return kept;
+}
+
+/// What is null after an apply: configurations may say so, and a map or list is null when nothing is
+/// left of it. Built-in kinds read that as absence; a definition has to allow it.
+std::vector<Cause> nulls_of(const ResourceDef& def, const json::value& applied) {
+    if (!def.custom) return {};
+    std::vector<Cause> nulls = kube::find_nulls(*def.schema, applied);
+    std::erase_if(nulls, [](const Cause& cause) { return cause.field.starts_with("metadata."); });
+    return nulls;
 }
 
 StatusError forbidden_for(const Target& target, const json::value& configuration, Error error) {
@@ -127,7 +135,8 @@ StatusResult<DecodedObject> apply_configuration(const Target& target, const json
         json::object& meta = ensure_object(next.object(), "metadata");
         if (json::array* stored = array_at(meta, "managedFields")) entries = std::move(*stored);
         meta.erase("managedFields");
-        if (!def.storage_version) next.object()["apiVersion"] = def.type.api_version();
+        if (!def.storage_version || def.stored_in_several)
+            next.object()["apiVersion"] = def.type.api_version();
     }
     kube::ApplyOptions options{query.force};
     const bool from_kubectl = manager.name == kKubectl && manager.subresource.empty();
@@ -144,7 +153,10 @@ StatusResult<DecodedObject> apply_configuration(const Target& target, const json
     if (from_kubectl && !last_applied_of(next.object()).empty())
         ensure_object(meta, "annotations")[kLastApplied] = last_applied_text(configuration);
     if (!entries.empty()) meta["managedFields"] = std::move(entries);
-    return decode_object(def, std::move(next), query.field_validation);
+    std::vector<Cause> nulls = nulls_of(def, next.value());
+    TRY(DecodedObject decoded, decode_object(def, std::move(next), query.field_validation));
+    for (Cause& cause : nulls) decoded.field_errors.push_back(std::move(cause));
+    return decoded;
 }
 
 StatusResult<DecodedObject> new_from_configuration(const Target& target,

@@ -1,5 +1,7 @@
 #include "apiserver/internal/writing/update_rules.h"
 
+#include <limits>
+
 #include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
@@ -121,16 +123,41 @@ void check_new_finalizers(const json::object& next, const json::object& current,
                         added)));
 }
 
+/// The numbers of a custom resource that its scale shows have 32 bits.
+void check_scale(const json::object& object, const std::string& path, FieldErrors& field_errors) {
+    const json::value* value = path.empty() ? nullptr : value_at_path(object, path);
+    if (value == nullptr || value->is_null()) return;
+    const std::string field = "." + path;
+    // Clients in this process also write unsigned numbers.
+    json::error_code failed;
+    const auto replicas = value->to_number<std::int64_t>(failed);
+    if (failed)
+        field_errors.push_back(
+            invalid_value(field, json::value(0),
+                          fmt::format("{} accessor error: {} is not of the type int64", field,
+                                      json::serialize(*value))));
+    else if (replicas < 0)
+        field_errors.push_back(
+            invalid_value(field, json::value(replicas), "should be a non-negative integer"));
+    else if (replicas > std::numeric_limits<std::int32_t>::max())
+        field_errors.push_back(invalid_value(field, json::value(replicas),
+                                             "should be less than or equal to 2147483647"));
+}
+
 /// `before`: the stored state, null for a new object.
 void validate_object(const ResourceDef& def, const json::value& object, const json::value* before,
                      bool well_formed, FieldErrors& field_errors) {
     validate_metadata(def, object.get_object(), field_errors);
     if (def.custom && !well_formed) {
         // Metadata has rules of its own, with better messages.
-        for (Cause& cause : kube::validate(*def.schema, object))
-            field_errors.push_back(std::move(cause));
+        std::vector<Cause> causes = before == nullptr
+                                        ? kube::validate(*def.schema, object)
+                                        : kube::validate_change(*def.schema, object, *before);
+        for (Cause& cause : causes) field_errors.push_back(std::move(cause));
     }
     if (def.strategy.validate != nullptr) def.strategy.validate(object.get_object(), field_errors);
+    if (def.custom && def.scale)
+        check_scale(object.get_object(), def.scale->spec_replicas, field_errors);
     if (def.rules == nullptr) return;
     // Rules count on the structure.
     if (field_errors.empty())
@@ -157,6 +184,11 @@ bool ready_to_go(const ResourceDef& def, const json::object& object) {
     const json::object* spec = def.has_spec_finalizers ? object_at(object, "spec") : nullptr;
     const json::array* finalizers = spec == nullptr ? nullptr : array_at(*spec, "finalizers");
     return finalizers == nullptr || finalizers->empty();
+}
+
+/// The text of the answer is made here, where a large one does not hold the loop.
+NextState removal_of(kube::Document next) {
+    return {NextState::Kind::kRemove, {}, nullptr, store::ObjectText::of(std::move(next).share())};
 }
 
 /// `wants_otherwise`: something besides metadata and status differs.
@@ -186,12 +218,14 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
     FieldErrors field_errors;  // for a built-in kind, the status is up to the controller
     if (def.custom && (!proposed.well_formed || def.rules != nullptr))
         validate_object(def, next.value(), &current, proposed.well_formed, field_errors);
+    if (def.custom && def.scale)
+        check_scale(next.object(), def.scale->status_replicas, field_errors);
     check_new_finalizers(next.object(), stored, field_errors);
     if (!field_errors.empty())
         return invalid(def.type, name_of(stored), without_repeats(std::move(field_errors)));
-    if (ready_to_go(def, next.object())) return NextState{NextState::Kind::kRemove};
     if (ownership.kind == Ownership::Kind::kWrite)
         TRY_VOID(track_write(def, current, next.value(), ownership.manager));
+    if (ready_to_go(def, next.object())) return removal_of(std::move(next));
     return settle_with(def, stored, std::move(next), false);
 }
 
@@ -201,7 +235,7 @@ NextState settle(const ResourceDef& def, const json::value& current, kube::Docum
     json::object& fields = next.object();
     const json::object& stored = current.get_object();
     restore(ensure_object(fields, "metadata"), metadata_of(stored), "generation");
-    if (ready_to_go(def, fields)) return {NextState::Kind::kRemove};
+    if (ready_to_go(def, fields)) return removal_of(std::move(next));
     const bool wants_otherwise = desired_state_differs(def, fields, stored);
     return settle_with(def, stored, std::move(next), wants_otherwise);
 }

@@ -7,6 +7,7 @@
 #include "apiserver/requests/decoding.h"
 #include "apiserver/requests/status_error.h"
 #include "apiserver/resources/resource_def.h"
+#include "store/object_text.h"
 
 namespace muster::apiserver {
 
@@ -17,6 +18,8 @@ struct NextState {
     kube::Document object = {};  ///< of kReplace; its resourceVersion is set when it is committed
     /// Of kRemove: the last state to show, if it differs from the stored one.
     kube::ObjectPtr last = nullptr;
+    /// Of a removal by an update: the object as it asked for it, which is its answer.
+    store::ObjectTextPtr answer = nullptr;
 };
 
 enum class WriteKind { kUpdate, kPatch };

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "apiserver/internal/conversions/webhook_versions.h"
 #include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/patching.h"
 #include "apiserver/internal/writing/pod_account.h"
+#include "apiserver/internal/writing/pod_admission.h"
 #include "apiserver/internal/writing/server_side_apply.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
-#include "apiserver/resources/version_conversion.h"
 #include "kube/values/text_size.h"
 #include "kube/values/time.h"
 
@@ -40,9 +41,10 @@ bool is_too_large(const json::value& object, std::size_t most) {
 }
 
 /// What a check of so many bytes weighs on the loop: rules may take longer than their object is
-/// long, and to compile those of a definition does.
+/// long, and to compile those of a definition or a policy does.
 std::size_t weight_of(const ResourceDef& def, std::size_t bytes) {
     const bool costly = (def.rules != nullptr && def.rules->is_costly()) ||
+                        def.type.group == "admissionregistration.k8s.io" ||
                         def.type.plural == kube::types::kCustomResourceDefinitions.plural;
     return costly ? std::max(bytes, kWorthSideThread) : bytes;
 }
@@ -70,9 +72,11 @@ StatusResult<void> admit(const Requester& requester, const json::value& current,
     return requester.admit(&current.get_object(), next.object.object());
 }
 
-/// Defaults, ownership and what the kind's rules set in a new object. Pure.
-void complete_new(const ResourceDef& def, DecodedObject& decoded, const Ownership& ownership,
-                  WallTime now) {
+/// Defaults, ownership and what the kind's rules and other objects set in a new object. Pure.
+StatusResult<void> complete_new(const Target& target, DecodedObject& decoded,
+                                const Ownership& ownership, const Surroundings& surroundings,
+                                WallTime now) {
+    const ResourceDef& def = *target.def;
     json::object& object = decoded.object.object();
     if (def.custom) {
         if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
@@ -81,7 +85,9 @@ void complete_new(const ResourceDef& def, DecodedObject& decoded, const Ownershi
     if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
     if (ownership.kind == Ownership::Kind::kWrite)
         track_creation(def, decoded.object.value(), ownership.manager);
+    TRY_VOID(admit_pod(target, object, surroundings));
     if (def.strategy.prepare_create != nullptr) def.strategy.prepare_create(object, now);
+    return {};
 }
 
 /// Makes the committed object: the same value with the revision that it got.
@@ -95,12 +101,6 @@ store::Store::Make with_revision(kube::Document object) {
 void prepend(std::vector<std::string>& warnings, std::vector<std::string> first) {
     warnings.insert(warnings.begin(), std::make_move_iterator(first.begin()),
                     std::make_move_iterator(first.end()));
-}
-
-store::Store::Make final_state_of(kube::ObjectPtr object) {
-    return [object = std::move(object)](store::Revision revision) {
-        return with_resource_version(*object, revision);
-    };
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ StatusResult<void> Writer::stamp(const Target& target, DecodedObject& decoded) {
     meta["uid"] = state_.rng.uuid();
     meta["creationTimestamp"] = kube::format_time(state_.clock.wall_now());
     if (def.tracks_generation) meta["generation"] = 1;
-    if (!def.storage_version && def.conversion == nullptr)
+    if (!def.storage_version && def.conversion == nullptr && def.webhook_conversion == nullptr)
         object["apiVersion"] = def.storage_api_version;
     return {};
 }
@@ -215,14 +215,15 @@ StatusResult<void> Writer::stamp(const Target& target, DecodedObject& decoded) {
 Task<StatusResult<ServiceAddresses::Claim>> Writer::prepare(const Target& target,
                                                             DecodedObject& decoded,
                                                             const WriteQuery& query,
-                                                            Ownership owner) {
+                                                            Ownership owner,
+                                                            const Surroundings& surroundings) {
     CO_TRY_VOID(stamp(target, decoded));
-    co_await compute_beside(
+    CO_TRY_VOID(co_await compute_beside(
         state_.options.side_thread, "complete a new object", query.requester.body_bytes,
-        [&target, &decoded, owner = std::move(owner), now = state_.clock.wall_now()] {
-            complete_new(*target.def, decoded, owner, now);
-            return true;
-        });
+        [&target, &decoded, &surroundings, owner = std::move(owner),
+         now = state_.clock.wall_now()] {
+            return complete_new(target, decoded, owner, surroundings, now);
+        }));
     json::object& object = decoded.object.object();
     ServiceAddresses::Claim address = target.def->storage_key() == "services"
                                           ? state_.addresses.assign(object, decoded.field_errors)
@@ -234,8 +235,8 @@ Task<StatusResult<ServiceAddresses::Claim>> Writer::prepare(const Target& target
 Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& pod,
                                                  std::size_t bytes) {
     const ApiServerOptions& options = state_.options;
-    if (target.def->storage_key() != "pods" || options.signing_key == nullptr ||
-        options.root_ca_pem.empty())
+    if (target.def->storage_key() != "pods" || !options.cluster_controllers ||
+        options.signing_key == nullptr || options.root_ca_pem.empty())
         co_return StatusResult<void>();
     const kube::ResourceType& accounts = kube::types::kServiceAccounts;
     const std::string& space = target.namespace_;
@@ -285,6 +286,38 @@ Ownership Writer::ownership(const Target& target, const WriteQuery& query,
              kube::format_time(state_.clock.wall_now())}};
 }
 
+Task<StatusResult<kube::Document>> Writer::to_be_stored(DefPtr def, kube::Document written) {
+    const bool converted = def->webhook_conversion != nullptr;
+    CO_TRY(kube::Document stored, co_await put_away(state_, std::move(def), std::move(written)));
+    if (converted && is_too_large(stored.value(), kMostObjectBytes)) co_return too_large();
+    co_return stored;
+}
+
+Task<StatusResult<WriteOutcome>> Writer::create(const kube::ResourceType& type,
+                                                std::string namespace_, json::object object) {
+    Target target;
+    target.def = state_.registry.find(type.api_version(), type.plural);
+    target.namespace_ = std::move(namespace_);
+    return create(std::move(target), std::make_shared<const json::value>(std::move(object)),
+                  WriteQuery{});
+}
+
+Task<StatusResult<void>> Writer::check_complete(const Target& target, const DecodedObject& decoded,
+                                                const Surroundings& surroundings,
+                                                const Requester& requester) {
+    CO_TRY_VOID(co_await compute_beside(
+        state_.options.side_thread, "check a new object",
+        weight_of(*target.def, requester.body_bytes),
+        [&target, &decoded, &surroundings]() -> StatusResult<void> {
+            TRY_VOID(check_new(*target.def, decoded));
+            return check_limits(target, decoded.object.value().get_object(), surroundings);
+        }));
+    const json::object& object = decoded.object.value().get_object();
+    CO_TRY_VOID(check_default_class(state_, target.type(), object));
+    if (requester.admit) CO_TRY_VOID(requester.admit(nullptr, object));
+    co_return StatusResult<void>();
+}
+
 Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject decoded,
                                                 WriteQuery query, Ownership::Kind ownership_kind) {
     const std::string_view sent_namespace = namespace_of(decoded.object.object());
@@ -295,8 +328,10 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
     CO_TRY_VOID(check_namespace(target, name_of(decoded.object.object())));
     const auto subject = subject_of(Operation::kCreate, target, query);
     if (subject) CO_TRY_VOID(co_await mutate_new(*subject, decoded));
+    const Surroundings surroundings = surroundings_of(state_, target, decoded.object.object());
     CO_TRY(const ServiceAddresses::Claim until_committed,
-           co_await prepare(target, decoded, query, ownership(target, query, ownership_kind)));
+           co_await prepare(target, decoded, query, ownership(target, query, ownership_kind),
+                            surroundings));
     json::object& object = decoded.object.object();
     json::object& meta = object["metadata"].get_object();
     const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));
@@ -304,12 +339,7 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
     for (int attempt = 1;; ++attempt) {
         if (generated) meta["name"] = prefix + random_suffix();
         if (attempt == 1)
-            CO_TRY_VOID(co_await compute_beside(
-                state_.options.side_thread, "check a new object",
-                weight_of(*target.def, query.requester.body_bytes),
-                [def = target.def, &decoded] { return check_new(*def, decoded); }));
-        if (attempt == 1 && query.requester.admit)
-            CO_TRY_VOID(query.requester.admit(nullptr, object));
+            CO_TRY_VOID(co_await check_complete(target, decoded, surroundings, query.requester));
         const std::string name(string_at(meta, "name"));
         const bool last = !generated || attempt == kGeneratedNameAttempts;
         const std::string scope = target.type().namespaced ? target.namespace_ : std::string();
@@ -321,18 +351,21 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
         if (attempt == 1 && subject)
             CO_TRY_VOID(co_await admission_.validate(*subject, nullptr, &decoded.object.value(),
                                                      decoded.warnings));
-        // It may have begun to end while others were at work.
         CO_TRY_VOID(check_namespace(target, name));
+        store::StoreKey key{target.def->storage_key(), scope, name};
+        CO_TRY(const Quotas::Claim charged,
+               state_.quotas.claim(target.type(), key, nullptr, object));
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
             outcome.object = store::ObjectText::of(std::move(decoded.object).share());
             co_return outcome;
         }
-        store::StoreKey key{target.def->storage_key(), scope, name};
         // The value may be needed again only if the name was generated here.
         kube::Document committed =
             last ? std::move(decoded.object) : kube::Document(decoded.object.value());
-        committed = after_write(*target.def, std::move(committed));
+        CO_TRY(committed, co_await to_be_stored(target.def, std::move(committed)));
+        // It may have begun to end while others were at work.
+        CO_TRY_VOID(check_namespace(target, name));
         Result<store::StoredObject> stored =
             co_await state_.store->create(std::move(key), with_revision(std::move(committed)));
         if (stored) {
@@ -345,6 +378,21 @@ Task<StatusResult<WriteOutcome>> Writer::insert(Target target, DecodedObject dec
     }
 }
 
+StatusResult<Quotas::Claim> Writer::charge(const ResourceDef& def, const store::StoreKey& key,
+                                           const json::value& before, const NextState& next,
+                                           bool removed) {
+    if (removed) return Quotas::Claim();
+    const json::object& after = next.object.value().get_object();
+    TRY_VOID(check_default_class(state_, def.type, after));
+    return state_.quotas.claim(def.type, key, &before.get_object(), after);
+}
+
+Task<kube::Document> Writer::copy_of(kube::ObjectPtr object, std::size_t bytes) {
+    co_return co_await compute_beside(
+        state_.options.side_thread, "copy a last state", bytes,
+        [object = std::move(object)] { return kube::Document(*object); });
+}
+
 Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespace_,
                                                  std::string name, Change change,
                                                  RewriteOptions options) {
@@ -355,25 +403,28 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
         current = {key, cached->revision, cached->object};
     if (current.object == nullptr) co_return not_found(def->type, name);
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
-        const kube::ObjectPtr now = current.object->tree();
-        const kube::ObjectPtr before = before_write(*def, now);
+        const std::size_t bytes = current.object->text().size();
+        CO_TRY(const kube::ObjectPtr before, co_await meet(state_, def, current.object));
         CO_TRY(NextState next,
-               co_await compute_beside(
-                   options.pure ? state_.options.side_thread : nullptr, "decide a change",
-                   weight_of(*def, options.bytes + current.object->text().size()),
-                   [&change, before] { return decided(change, *before); }));
+               co_await compute_beside(options.pure ? state_.options.side_thread : nullptr,
+                                       "decide a change", weight_of(*def, options.bytes + bytes),
+                                       [&change, before] { return decided(change, *before); }));
         CO_TRY_VOID(admit(options.requester, *before, next));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
         if (next.last != nullptr) outcome.object = store::ObjectText::of(next.last);
+        if (next.answer != nullptr) outcome.object = next.answer;
         if (subject) {
             const bool gone = outcome.removed || subject->operation == Operation::kDelete;
             CO_TRY_VOID(co_await admission_.validate(
                 *subject, before.get(), gone ? nullptr : &next.object.value(), outcome.warnings));
         }
-        if (!outcome.removed) next.object = after_write(*def, std::move(next.object));
+        if (!outcome.removed) {
+            CO_TRY(next.object, co_await to_be_stored(def, std::move(next.object)));
+        }
+        CO_TRY(const Quotas::Claim charged, charge(*def, key, *before, next, outcome.removed));
         if (options.dry_run) {
             if (!outcome.removed)
                 outcome.object = store::ObjectText::of(std::move(next.object).share());
@@ -382,12 +433,14 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
         Result<store::StoredObject> stored = Error(Code::kInternal, "not written");
         if (outcome.removed)
             stored = co_await state_.store->remove(
-                key, current.revision, final_state_of(next.last == nullptr ? now : next.last));
+                key, current.revision,
+                with_revision(co_await copy_of(
+                    next.last == nullptr ? current.object->tree() : next.last, bytes)));
         else
             stored = co_await state_.store->update(key, current.revision,
                                                    with_revision(std::move(next.object)));
         if (stored) {
-            outcome.object = std::move(stored->object);
+            if (next.answer == nullptr) outcome.object = std::move(stored->object);
             co_return outcome;
         }
         if (stored.error().code() == Code::kNotFound) co_return not_found(def->type, name);

@@ -13,6 +13,8 @@
 
 namespace muster::apiserver {
 
+struct Surroundings;
+
 /// The result of a write.
 struct WriteOutcome {
     store::ObjectTextPtr object = nullptr;  ///< of a removal the final state
@@ -41,6 +43,9 @@ class Writer {
     explicit Writer(ServerState& state) : state_(state), admission_(state) {}
 
     Task<StatusResult<WriteOutcome>> create(Target target, kube::ObjectPtr body, WriteQuery query);
+    /// The server's own: an object of a built-in kind.
+    Task<StatusResult<WriteOutcome>> create(const kube::ResourceType& type, std::string namespace_,
+                                            json::object object);
     Task<StatusResult<WriteOutcome>> update(Target target, kube::ObjectPtr body, WriteQuery query);
     /// To be called after check_patch_type().
     Task<StatusResult<WriteOutcome>> patch(Target target, kube::ContentType type,
@@ -64,14 +69,19 @@ class Writer {
     /// until the object is committed.
     Task<StatusResult<ServiceAddresses::Claim>> prepare(const Target& target,
                                                         DecodedObject& decoded,
-                                                        const WriteQuery& query, Ownership owner);
+                                                        const WriteQuery& query, Ownership owner,
+                                                        const Surroundings& surroundings);
+    /// Whether a new object that is complete may be stored.
+    Task<StatusResult<void>> check_complete(const Target& target, const DecodedObject& decoded,
+                                            const Surroundings& surroundings,
+                                            const Requester& requester);
     RewriteOptions updating(const Target& target, const WriteQuery& query) const;
     Task<StatusResult<WriteOutcome>> insert(Target target, DecodedObject decoded, WriteQuery query,
                                             Ownership::Kind ownership);
     Task<StatusResult<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
                                            WriteQuery query);
     /// Gives a new pod what comes from its service account; refuses it if there is none. Does
-    /// nothing on a server whose accounts have no tokens.
+    /// nothing on a server without accounts for pods, or whose accounts have no tokens.
     Task<StatusResult<void>> give_account_to(Target target, json::object& pod, std::size_t bytes);
     /// Nullopt if there are no webhooks.
     std::optional<AdmissionSubject> subject_of(Operation operation, const Target& target,
@@ -82,6 +92,14 @@ class Writer {
     Task<StatusResult<void>> mutate_next(const AdmissionSubject& subject,
                                          const json::value& current, NextState& next,
                                          std::vector<std::string>& warnings);
+    /// The result of a write through the definition's version in the stored form.
+    Task<StatusResult<kube::Document>> to_be_stored(DefPtr def, kube::Document written);
+    /// Takes room in the quotas for what a change adds, if there is room.
+    StatusResult<Quotas::Claim> charge(const ResourceDef& def, const store::StoreKey& key,
+                                       const json::value& before, const NextState& next,
+                                       bool removed);
+    /// `bytes`: how large its text is.
+    Task<kube::Document> copy_of(kube::ObjectPtr object, std::size_t bytes);
     std::string random_suffix();
 
     ServerState& state_;

@@ -90,24 +90,30 @@ json::array list_of(const std::vector<std::string>& texts) {
     return json::array(texts.begin(), texts.end());
 }
 
-/// Only parts that differ from the resource's own kind are written.
-json::object response_kind(const SubresourceKind& sub) {
+/// A custom resource says its group, a built-in one leaves it out.
+json::object response_kind(const apiserver::ResourceDef& def) {
+    return {{"group", def.custom ? def.type.group : ""},
+            {"version", def.custom ? def.type.version : ""},
+            {"kind", def.type.kind}};
+}
+
+json::object response_kind(const apiserver::ResourceDef& def, const SubresourceKind& sub) {
+    if (sub.kind == def.type.kind) return response_kind(def);
     return {{"group", sub.group}, {"version", sub.version}, {"kind", sub.kind}};
 }
 
 json::object aggregated_resource(const apiserver::ResourceDef& def) {
-    json::object resource{
-        {"resource", def.type.plural},
-        {"responseKind", {{"group", ""}, {"version", ""}, {"kind", def.type.kind}}},
-        {"scope", def.type.namespaced ? "Namespaced" : "Cluster"},
-        {"singularResource", def.singular},
-        {"verbs", list_of(verbs_of(def))}};
+    json::object resource{{"resource", def.type.plural},
+                          {"responseKind", response_kind(def)},
+                          {"scope", def.type.namespaced ? "Namespaced" : "Cluster"},
+                          {"singularResource", def.singular},
+                          {"verbs", list_of(verbs_of(def))}};
     if (!def.short_names.empty()) resource["shortNames"] = list_of(def.short_names);
     if (!def.categories.empty()) resource["categories"] = list_of(def.categories);
     json::array subresources;
     for (const SubresourceKind& sub : subresources_of(def))
         subresources.push_back(json::object{{"subresource", sub.name},
-                                            {"responseKind", response_kind(sub)},
+                                            {"responseKind", response_kind(def, sub)},
                                             {"verbs", list_of(sub.verbs)}});
     if (!subresources.empty()) resource["subresources"] = std::move(subresources);
     return resource;

@@ -82,7 +82,7 @@ TEST_F(DiscoveryTest, CustomResourcesComeBehindTheBuiltInGroups) {
         names.emplace_back(version.at("version").as_string());
     EXPECT_THAT(names, ElementsAre("v1", "v1beta1", "v1alpha1"));
     EXPECT_EQ(versions.at(0).at("resources").at(0), json::parse(R"({"resource":"things",
-                "responseKind":{"group":"","version":"","kind":"Thing"},"scope":"Namespaced",
+                "responseKind":{"group":"a.org","version":"v1","kind":"Thing"},"scope":"Namespaced",
                 "singularResource":"onethings",
                 "verbs":["create","delete","deletecollection","get","list","patch","update","watch"],
                 "shortNames":["sh"],"categories":["all"],"subresources":[{"subresource":"scale",

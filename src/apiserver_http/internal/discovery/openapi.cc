@@ -14,15 +14,8 @@ namespace muster::apiserver_http {
 
 namespace {
 
-/// FNV-1a: distinguishes one text from the next.
-std::string hash_of(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return fmt::format("{:016X}", hash);
-}
-
 std::shared_ptr<const OpenApiDocument> finished(std::string text) {
-    std::string hash = hash_of(text);
+    std::string hash = content_hash(text);
     return std::make_shared<const OpenApiDocument>(
         OpenApiDocument{std::move(text), std::move(hash)});
 }
@@ -58,6 +51,13 @@ std::string path_of(const std::string& api_version) {
 }
 
 }  // namespace
+
+std::string content_hash(std::string_view text) {
+    // FNV-1a.
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return fmt::format("{:016X}", hash);
+}
 
 Task<void> OpenApiDocuments::prepare(std::string path, SideThread* thread) {
     constexpr std::string_view kVersion3 = "/openapi/v3";

@@ -13,10 +13,13 @@
 
 namespace muster::apiserver_http {
 
+/// Distinguishes one text from the next; upper-case hexadecimal.
+std::string content_hash(std::string_view text);
+
 /// One OpenAPI document as it is sent.
 struct OpenApiDocument {
     std::string text;  ///< JSON; of v2 also protobuf
-    std::string hash;  ///< of the text, upper-case hexadecimal
+    std::string hash;  ///< content_hash() of the text
 };
 
 /// The OpenAPI v3 documents, one for each group version, and that of v2, which is made from them. A

@@ -186,6 +186,44 @@ json::array webhook_cells(const json::object& configuration, WallTime now) {
             age_of(configuration, now)};
 }
 
+constexpr Column kAdmissionPolicyColumns[] = {
+    kNameColumn,
+    {"Validations", "integer", "", "How many validations it has."},
+    {"ParamKind", "string", "", "The kind of its parameters."},
+    kAgeColumn,
+};
+
+json::array admission_policy_cells(const json::object& policy, WallTime now) {
+    const json::object& spec = child(policy, "spec");
+    const json::object* kind = object_at(spec, "paramKind");
+    const std::string params =
+        kind == nullptr
+            ? "<unset>"
+            : fmt::format("{}/{}", string_at(*kind, "apiVersion"), string_at(*kind, "kind"));
+    return {name_of(policy), objects_at(spec, "validations").size(), params, age_of(policy, now)};
+}
+
+constexpr Column kPolicyBindingColumns[] = {
+    kNameColumn,
+    {"PolicyName", "string", "", "The policy that it binds."},
+    {"ParamRef", "string", "", "The parameters with which it does."},
+    kAgeColumn,
+};
+
+json::array policy_binding_cells(const json::object& binding, WallTime now) {
+    const json::object& spec = child(binding, "spec");
+    const json::object* ref = object_at(spec, "paramRef");
+    std::string params = "<unset>";
+    if (ref != nullptr) {
+        const std::string_view space = string_at(*ref, "namespace");
+        const std::string_view name = string_at(*ref, "name");
+        params = name.empty() ? apiserver::selector_text(object_at(*ref, "selector"))
+                              : std::string(name);
+        if (!space.empty()) params = fmt::format("{}/{}", space, params);
+    }
+    return {name_of(binding), string_at(spec, "policyName"), params, age_of(binding, now)};
+}
+
 constexpr Column kPriorityClassColumns[] = {
     kNameColumn,
     {"Value", "integer", "", "The priority of its pods."},
@@ -243,6 +281,10 @@ constexpr Printer kClusterPrinters[] = {
     {"mutatingwebhookconfigurations.admissionregistration.k8s.io", kWebhookColumns, webhook_cells},
     {"validatingwebhookconfigurations.admissionregistration.k8s.io", kWebhookColumns,
      webhook_cells},
+    {"validatingadmissionpolicies.admissionregistration.k8s.io", kAdmissionPolicyColumns,
+     admission_policy_cells},
+    {"validatingadmissionpolicybindings.admissionregistration.k8s.io", kPolicyBindingColumns,
+     policy_binding_cells},
     {"priorityclasses.scheduling.k8s.io", kPriorityClassColumns, priority_class_cells},
     {"resourcequotas", kQuotaColumns, quota_cells},
     {"runtimeclasses.node.k8s.io", kRuntimeClassColumns, runtime_class_cells},

@@ -62,26 +62,20 @@ std::string beginning_of(const json::value& value) {
     return text;
 }
 
-json::value text_cell(const std::vector<const json::value*>& values) {
-    std::string text;
-    bool has_value = false;
-    for (const json::value* value : values) {
-        if (value->is_null()) continue;
-        if (std::exchange(has_value, true)) text += ',';
-        text += beginning_of(*value);
-        if (text.size() > kMostCellBytes) {
-            text.resize(cut_utf8(text, kMostCellBytes).size());
-            return json::value(text + "...");
-        }
-    }
-    return has_value ? json::value(text) : nullptr;
+json::value text_cell(const json::value& value) {
+    if (value.is_null()) return nullptr;
+    std::string text = beginning_of(value);
+    if (text.size() <= kMostCellBytes) return json::value(text);
+    text.resize(cut_utf8(text, kMostCellBytes).size());
+    return json::value(text + "...");
 }
 
+/// Of several values that the path finds, the first is shown.
 json::value cell(const apiserver::PrinterColumn& column, const json::value& object, WallTime now) {
     const std::vector<const json::value*> found = column.path.find(object);
     if (found.empty()) return nullptr;
     if (column.type != "string") return typed_cell(column.type, *found.front(), now);
-    return text_cell(found);
+    return text_cell(*found.front());
 }
 
 }  // namespace

@@ -351,7 +351,7 @@ TEST(Table, ColumnsOfACustomResource) {
         {"string", ".spec.number", R"("3")"},
         {"string", ".spec.flag", R"("true")"},
         {"string", ".spec.list", R"("[1,2]")"},
-        {"string", ".spec.list[*]", R"("1,2")"},
+        {"string", ".spec.list[*]", R"("1")"},
         {"string", ".spec.none", "null"},
         {"string", ".spec.nil", "null"},
         {"integer", ".spec.number", "3"},
@@ -398,9 +398,7 @@ TEST(Table, ALongCellIsCut) {
     EXPECT_EQ(cell_of(json::array{text(4095) + "\xe2\x82\xac"}), text(4095) + "...")
         << "no half character";
     EXPECT_EQ(cell_of(json::array{text(4093) + "\xe2\x82\xac"}), text(4093) + "\xe2\x82\xac");
-    EXPECT_EQ(cell_of(json::array{text(4000), nullptr, text(95)}), text(4000) + "," + text(95));
-    EXPECT_EQ(cell_of(json::array{text(4000), text(96), text(1)}),
-              text(4000) + "," + text(95) + "...");
+    EXPECT_EQ(cell_of(json::array{text(4000), text(95)}), text(4000)) << "the first";
     json::array lists;
     lists.push_back(json::array(10'000, "\xc3\xa4"));
     const std::string list = cell_of(lists);

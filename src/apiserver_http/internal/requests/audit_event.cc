@@ -104,6 +104,9 @@ std::string audit_line(AuditLevel level, AuditStage stage, std::string_view id,
             record.decision->allowed ? "allow" : "forbid";
         annotations["authorization.k8s.io/reason"] = record.decision->reason;
     }
+    if (record.annotations != nullptr)
+        // None takes the place of those above: a policy may have any name.
+        for (const auto& [key, value] : *record.annotations) annotations.emplace(key, value);
     std::string line;
     store::append_json(line, event);
     // Requests that were refused for such bytes are logged, too.

@@ -24,9 +24,17 @@ void Incoming::respond_text(int status, net::HttpHeaders headers, std::string te
 }
 
 void Incoming::respond_not_acceptable() {
-    exchange.respond(
-        406, headers_of(kTextType),
-        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml");
+    constexpr int kNotAcceptable = 406;
+    respond(kNotAcceptable, headers_of(kJsonType),
+            json::object{{"kind", "Status"},
+                         {"apiVersion", "v1"},
+                         {"metadata", json::object{}},
+                         {"status", "Failure"},
+                         {"message",
+                          "only the following media types are accepted: application/json, "
+                          "application/yaml"},
+                         {"reason", "NotAcceptable"},
+                         {"code", kNotAcceptable}});
 }
 
 void Incoming::refuse(const apiserver::StatusError& error) {

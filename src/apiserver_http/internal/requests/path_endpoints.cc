@@ -7,6 +7,22 @@
 
 namespace muster::apiserver_http {
 
+namespace {
+
+std::string_view cache_control(Document::Caching caching) {
+    switch (caching) {
+        case Document::Caching::kForever:
+            return "public, immutable";
+        case Document::Caching::kShared:
+            return "public";
+        case Document::Caching::kAsked:
+            break;
+    }
+    return "no-cache, private";
+}
+
+}  // namespace
+
 void PathEndpoints::respond_health(Incoming& incoming) const {
     const std::string& path = incoming.request.path;
     const std::optional<Error> failure = handler_.write_failure();
@@ -23,7 +39,7 @@ Task<void> PathEndpoints::respond_document(Incoming& incoming, Document document
     net::HttpHeaders headers;
     headers.add("Content-Type", document.content_type);
     headers.add("Vary", "Accept");
-    headers.add("Cache-Control", document.forever ? "public, immutable" : "no-cache, private");
+    headers.add("Cache-Control", cache_control(document.caching));
     if (!document.etag.empty()) headers.add("ETag", document.etag);
     const bool known = !document.etag.empty() && incoming.header("If-None-Match") == document.etag;
     if (known) {

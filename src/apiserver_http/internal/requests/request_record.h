@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "apiserver/authorization/authorization.h"
+#include "apiserver/requests/request_options.h"
 #include "apiserver/requests/router.h"
 #include "apiserver/requests/user.h"
 #include "base/time/clock.h"
@@ -32,6 +33,8 @@ struct RequestRecord {
     kube::ObjectPtr request_object;
     kube::ObjectPtr response_object;     ///< for an error its Status
     store::ObjectTextPtr response_text;  ///< used instead for a stored object
+    /// What policies say of it; null: none were asked.
+    std::shared_ptr<const apiserver::AuditAnnotations> annotations;
 
     bool is_resource() const { return !action.resource.empty(); }
     /// The user as whom it was served.

@@ -77,4 +77,10 @@ std::string command_status(const Result<int>& end) {
         {"details", {{"causes", json::array{{{"reason", "ExitCode"}, {"message", code}}}}}}});
 }
 
+std::string refusal_status(const Error& why) {
+    return json::serialize(kube::status_from_error(
+        Error(Code::kInternal,
+              "Internal error occurred: unable to upgrade connection: " + why.message())));
+}
+
 }  // namespace muster::apiserver_http

@@ -37,5 +37,7 @@ std::string channel_message(Channel channel, std::string_view bytes);
 
 /// How a command ended, as the Status on channel 3: Success, its exit code, or why it did not run.
 std::string command_status(const Result<int>& end);
+/// Why there is no such command, in the words of a real server, which did not reach the container.
+std::string refusal_status(const Error& why);
 
 }  // namespace muster::apiserver_http

@@ -67,7 +67,27 @@ Task<void> send_output(net::WebSocket& socket, kube::CommandSession& session, Cl
     std::ignore = co_await socket.close(kGoodEnd, "");
 }
 
+Task<void> ignore_input(net::WebSocket& socket) {
+    for (;;) {
+        const auto message = co_await socket.read();
+        if (!message || !*message) co_return;
+    }
+}
+
+Task<void> send_refusal(net::WebSocket& socket, const Error& why, Clock& clock) {
+    co_await wait_for_reader(socket, clock);
+    const std::string message = channel_message(Channel::kStatus, refusal_status(why));
+    if (!co_await socket.write(false, message)) co_return;
+    std::ignore = co_await socket.close(kGoodEnd, "");
+}
+
 }  // namespace
+
+Task<void> refuse_command(std::unique_ptr<net::WebSocket> socket, Error why, Clock& clock) {
+    co_await while_client_lives(
+        *socket, first_of(ignore_input(*socket), send_refusal(*socket, why, clock)), clock);
+    co_await hear_farewell(*socket, clock);
+}
 
 Task<void> carry_command(std::unique_ptr<net::WebSocket> socket,
                          std::unique_ptr<kube::CommandSession> session, Clock& clock) {

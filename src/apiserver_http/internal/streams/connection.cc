@@ -57,11 +57,18 @@ Task<apiserver::StatusResult<void>> exec(net::HttpExchange& exchange,
     CO_TRY(kube::CommandOptions options,
            command_options(request, pod->get_object(), target.subresource == "exec"));
     const std::vector<std::string> protocols{kChannelsV5, kChannelsV4};
-    CO_TRY_VOID(judge_upgrade(exchange.request(), protocols));
-    CO_TRY(auto session,
-           co_await handler.node()->exec(target.namespace_, target.name, std::move(options)));
+    CO_TRY(const std::string protocol, judge_upgrade(exchange.request(), protocols));
+    auto session =
+        co_await handler.node()->exec(target.namespace_, target.name, std::move(options));
+    // What can't be read from an answer to the handshake is said on the channel for it: who speaks
+    // version 5 tries SPDY next, and would show what is wrong with that.
+    if (!session && protocol != kChannelsV5) co_return std::move(session.error());
     auto socket = co_await net::accept_web_socket(exchange, protocols, {});
-    if (socket) co_await carry_command(*std::move(socket), std::move(session), handler.clock());
+    if (!socket) co_return apiserver::StatusResult<void>();
+    if (session)
+        co_await carry_command(*std::move(socket), *std::move(session), handler.clock());
+    else
+        co_await refuse_command(*std::move(socket), session.error(), handler.clock());
     co_return apiserver::StatusResult<void>();
 }
 

@@ -23,6 +23,8 @@ std::optional<Document> document(std::optional<json::object> value) {
 std::optional<Document> aggregated_document(json::object value) {
     std::optional<Document> made = document(std::move(value));
     made->content_type = kAggregatedDiscoveryType;
+    made->etag = fmt::format("\"{}\"", content_hash(*made->text));
+    made->caching = Document::Caching::kShared;
     return made;
 }
 
@@ -78,7 +80,8 @@ std::optional<Document> Documents::openapi(std::string_view path, std::string_vi
                     .value = path == kIndex ? openapi_.value_of_index()
                                             : openapi_.value_of(path.substr(kIndex.size() + 1)),
                     .etag = fmt::format("\"{}\"", made->hash),
-                    .forever = !hash.empty() && hash == made->hash};
+                    .caching = !hash.empty() && hash == made->hash ? Document::Caching::kForever
+                                                                   : Document::Caching::kAsked};
 }
 
 }  // namespace muster::apiserver_http

@@ -21,7 +21,12 @@ struct Document {
     std::function<json::value()> value;
     std::string content_type = "application/json";
     std::string etag = {};  ///< quoted; empty: none
-    bool forever = false;   ///< the URL identifies this very content
+    enum class Caching {
+        kAsked,    ///< its client asks again each time
+        kShared,   ///< anybody may keep it, and asks whether it is still the same
+        kForever,  ///< the URL identifies this very content
+    };
+    Caching caching = Caching::kAsked;
 };
 
 /// The documents that describe the server: `/`, /version, /api, /apis and below, /openapi/v2 and

@@ -2,9 +2,9 @@
 
 #include "apiserver/authentication/authentication.h"
 #include "apiserver/authentication/service_account_name.h"
-#include "apiserver_http/internal/wire/url.h"
 #include "base/lower_case.h"
 #include "base/utf8.h"
+#include "net/http/percent_decoding.h"
 
 namespace muster::apiserver_http {
 
@@ -61,7 +61,7 @@ apiserver::StatusResult<std::optional<Impersonation>> read_impersonation(
             wanted.user.groups.emplace_back(value);
             wanted.needed.push_back(impersonate("", "groups", value));
         } else if (name.starts_with(kExtraField)) {
-            const auto key = percent_decoded(name.substr(kExtraField.size()));
+            const auto key = net::percent_decoded(name.substr(kExtraField.size()));
             if (!key || key->empty() || !is_utf8(*key))
                 return apiserver::bad_request(
                     fmt::format("the name of the field {} is not an extra key", field));

@@ -5,42 +5,9 @@
 
 #include "base/fields.h"
 #include "base/utf8.h"
+#include "net/http/percent_decoding.h"
 
 namespace muster::apiserver_http {
-
-namespace {
-
-std::optional<unsigned> hex_digit(char c) {
-    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-    return std::nullopt;
-}
-
-/// Nullopt for a broken escape.
-std::optional<std::string> unescape(std::string_view text, bool plus_is_blank) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '+' && plus_is_blank) {
-            decoded += ' ';
-        } else if (text[i] != '%') {
-            decoded += text[i];
-        } else {
-            if (i + 2 >= text.size()) return std::nullopt;
-            const auto high = hex_digit(text[i + 1]);
-            const auto low = hex_digit(text[i + 2]);
-            if (!high || !low) return std::nullopt;
-            decoded += static_cast<char>(*high * 16 + *low);
-            i += 2;
-        }
-    }
-    return decoded;
-}
-
-}  // namespace
-
-std::optional<std::string> percent_decoded(std::string_view text) { return unescape(text, false); }
 
 apiserver::StatusResult<Url> parse_url(std::string_view target) {
     if (!target.starts_with('/'))
@@ -51,7 +18,7 @@ apiserver::StatusResult<Url> parse_url(std::string_view target) {
     while (!path.empty()) {
         const std::string_view raw = take_field(path, '/');
         if (raw.empty()) continue;
-        const std::optional<std::string> segment = unescape(raw, false);
+        const std::optional<std::string> segment = net::percent_decoded(raw);
         if (!segment)
             return apiserver::bad_request(
                 fmt::format("the path segment \"{}\" has a broken escape", as_utf8(raw)));
@@ -65,8 +32,8 @@ apiserver::StatusResult<Url> parse_url(std::string_view target) {
     while (!target.empty()) {
         std::string_view pair = take_field(target, '&');
         if (pair.empty()) continue;
-        const std::optional<std::string> key = unescape(take_field(pair, '='), true);
-        std::optional<std::string> value = unescape(pair, true);
+        const std::optional<std::string> key = net::percent_decoded(take_field(pair, '='), true);
+        std::optional<std::string> value = net::percent_decoded(pair, true);
         if (!key || !value) return apiserver::bad_request("the query has a broken escape");
         if (!is_utf8(*key) || !is_utf8(*value))
             return apiserver::bad_request("the query has bytes that are not UTF-8");

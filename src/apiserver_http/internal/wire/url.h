@@ -21,9 +21,6 @@ struct Url {
 /// are dropped.
 apiserver::StatusResult<Url> parse_url(std::string_view target);
 
-/// Nullopt for a broken escape.
-std::optional<std::string> percent_decoded(std::string_view text);
-
 /// For a path in the old form of a watch, "/api/v1/watch/pods" or "/apis/GROUP/VERSION/watch/...":
 /// changes it to that of the collection, and returns true.
 bool take_watch_prefix(std::string& path);

@@ -18,6 +18,16 @@ std::uint64_t regex_cost(std::uint64_t text, std::uint64_t pattern) {
     return scaled(text + 1, kTraversalFactor) * scaled(pattern, kRegexFactor);
 }
 
+/// So that an expression has two checks at most.
+constexpr std::uint64_t kAuthorizationCost = 350'000;
+/// What it takes to read a selector of so many characters.
+std::uint64_t selector_cost(std::uint64_t size) {
+    constexpr std::uint64_t kList = 10;
+    constexpr double kRequirements = 0.5;
+    constexpr double kEach = 50;
+    return kList + traversal(size) + scaled(scaled(size, kRequirements), kEach);
+}
+
 /// Once through all that a value holds.
 std::uint64_t whole_traversal(const Value& value) {
     if (const Text* text = value.string())
@@ -71,6 +81,9 @@ std::optional<std::uint64_t> library_cost(std::string_view function, std::string
         const std::uint64_t pairs = size * arguments[1].size();
         return 1 + (function == "sets.equivalent" ? 2 * pairs : pairs);
     }
+    if (function == "check") return kAuthorizationCost;
+    if (function == "fieldSelector" || function == "labelSelector")
+        return arguments.size() < 2 ? 1 : selector_cost(arguments[1].size());
     if (function == "_==_" && arguments[0].as<std::shared_ptr<const Opaque>>()) return 1;
     return std::nullopt;
 }

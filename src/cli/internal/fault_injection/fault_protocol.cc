@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cctype>
 #include <csignal>
-#include <cstring>
 #include <set>
 #include <utility>
 
 #include "base/lower_case.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
+#include "base/signal_name.h"
 #include "cli/internal/logs/log_sources.h"
 #include "kube/values/json_access.h"
 
@@ -151,13 +152,10 @@ Result<std::size_t> choose_pod(const std::vector<RunPod>& pods, const FaultTarge
 std::optional<int> parse_signal(std::string_view text) {
     if (const auto number = parse_number<int>(text))
         return *number > 0 && *number < NSIG ? number : std::nullopt;
-    std::string name = lower_case(text);
-    if (name.starts_with("sig")) name.erase(0, 3);
-    for (int signal = 1; signal < NSIG; ++signal)
-        if (const char* const known = ::sigabbrev_np(signal);
-            known != nullptr && lower_case(known) == name)
-            return signal;
-    return std::nullopt;
+    std::string name(text);
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (!name.starts_with("SIG")) name.insert(0, "SIG");
+    return signal_by_name(name);
 }
 
 std::string list_line() { return line_of({{"list", true}}); }

@@ -113,9 +113,18 @@ TEST(FaultProtocol, PodsAreKnownByTheirLabels) {
 
 TEST(FaultProtocol, Signals) {
     const std::pair<const char*, std::optional<int>> kRows[] = {
-        {"KILL", SIGKILL},  {"SIGTERM", SIGTERM},  {"sigstop", SIGSTOP},   {"9", 9},
-        {"64", 64},         {"0", std::nullopt},   {"65", std::nullopt},   {"-9", std::nullopt},
-        {"", std::nullopt}, {"SIG", std::nullopt}, {"LOUD", std::nullopt},
+        {"KILL", SIGKILL},
+        {"SIGTERM", SIGTERM},
+        {"sigstop", SIGSTOP},
+        {"9", 9},
+        {"64", 64},
+        {"0", std::nullopt},
+        {"65", std::nullopt},
+        {"-9", std::nullopt},
+        {"", std::nullopt},
+        {"SIG", std::nullopt},
+        {"LOUD", std::nullopt},
+        {"rtmin+1", SIGRTMIN + 1},
     };
     for (const auto& [text, signal] : kRows) EXPECT_EQ(parse_signal(text), signal) << text;
 }

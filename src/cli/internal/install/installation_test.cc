@@ -9,6 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <fstream>
 
+#include "base/test_inputs.h"
 #include "cli/internal/install/permissions.h"
 
 namespace muster::cli {
@@ -142,7 +143,7 @@ TEST(Permissions, AreNoWildcardsAndSayWhatTheyAreFor) {
 }
 
 TEST(Permissions, AreInTheDocuments) {
-    std::ifstream in(MUSTER_SOURCE_DIR "/docs/cluster.md");
+    std::ifstream in(source_path("docs/cluster.md"));
     const std::string document((std::istreambuf_iterator<char>(in)), {});
     for (const Permission& each : operator_permissions(jobs::all_kinds())) {
         const std::string row =

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/test_inputs.h"
 #include "cli/internal/install/chart_text.h"
 
 namespace muster::cli {
@@ -28,7 +29,7 @@ std::string read(const fs::path& path) {
 }
 
 void expect_committed(const std::string& layout, const std::string& folder, const Files& made) {
-    const fs::path root = fs::path(MUSTER_SOURCE_DIR) / folder;
+    const fs::path root = source_path(folder);
     const std::string remedy =
         "; muster manifests --layout " + layout + " --output-dir " + folder + " writes it";
     for (const auto& [name, text] : made)

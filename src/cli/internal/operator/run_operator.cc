@@ -9,8 +9,10 @@
 
 #include "base/async/first_of.h"
 #include "base/async/run_to_end.h"
+#include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/time/real_clock.h"
+#include "base/time/side_watch.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/operator/health_front.h"
 #include "cli/internal/operator/operator_metrics.h"
@@ -145,6 +147,9 @@ int run_operator(const OperatorOptions& options) {
 
     OperatorMetrics metrics;
     settings->work.observer = &metrics;
+    SideWatch side_watch(clock);
+    SideThread side_thread(side_watch.hooks());
+    settings->work.side_thread = &side_thread;
     settings->on_filled = [] {
         give_back_spare_memory();
         give_back_program_pages();

@@ -17,6 +17,7 @@ namespace {
 
 Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSession& session) {
     TaskGroup tasks(co_await asio::this_coro::executor);
+    // A run that no longer hears Ctrl-C could only be killed.
     tasks.spawn_essential("signals", watch_signals(signals, session));
     const int status = co_await session.run();
     co_await tasks.stop();

@@ -100,7 +100,8 @@ void RunSession::stop(Stop why) {
 
 Task<int> RunSession::run() {
     started_ = clock_.now();
-    // A task of its own, so that an impatient user need not wait for an answer.
+    // A task of its own, so that an impatient user need not wait for an answer. Without it and the
+    // times below this process, which is for its own run, would wait for what never comes.
     tasks_.spawn_essential("post", post());
     if (options_.timeout) tasks_.spawn_essential("timeout", wake_at(started_ + *options_.timeout));
     while (phase_ == Phase::kPosting && !impatient_) {

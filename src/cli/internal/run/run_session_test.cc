@@ -9,6 +9,7 @@
 #include <boost/json/parse.hpp>
 
 #include "apiserver/api_server.h"
+#include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
@@ -23,10 +24,10 @@ using testing::Not;
 /// A run against the real API on virtual time, without operator and node: the test plays both.
 class RunSessionTest : public testing::Test {
   public:
-    RunSessionTest()
+    explicit RunSessionTest(bool live = false)
         : api(context.get_executor(), clock, rng, store::make_memory_store()),
           client(api),
-          console({.descriptor = descriptor, .color = false, .live = false, .quiet = false}) {}
+          console({.descriptor = descriptor, .color = false, .live = live, .quiet = false}) {}
 
     /// Posts the manifest and returns the exit status; `play` runs beside the session.
     int run(const std::string& manifest, RunSession::Options options,
@@ -125,6 +126,18 @@ TEST_F(RunSessionTest, TimeoutDeletesWhatWasPosted) {
     EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/p timed out after "));
     EXPECT_GE(clock.now().time_since_epoch(), std::chrono::seconds(5));
     EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(2));
+}
+
+/// On a terminal.
+class LiveRunSessionTest : public RunSessionTest {
+  public:
+    LiveRunSessionTest() : RunSessionTest(true) {}
+};
+
+TEST_F(LiveRunSessionTest, TheProgressLineBeginsAgainAfterAFault) {
+    const TaskFault fault("progress");
+    EXPECT_EQ(run(std::string(kPod), {.logs_dir = {}, .timeout = std::chrono::seconds(5)}), 124);
+    EXPECT_EQ(fault.hits(), 3u) << "after 0, 1 and 3 s";
 }
 
 TEST_F(RunSessionTest, InterruptDeletesWhatWasPosted) {

@@ -319,6 +319,7 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
             std::make_shared<Following>(connection, *session, subject,
                                         PodsFollower(*session, choice_of(options), subject.kept));
         connection.keep(following);
+        // This process shows these logs and does nothing else.
         connection.tasks().spawn_essential("pods", following->run());
     } else if (earlier) {
         CO_TRY_VOID(read_attempts(connection, options, *session, subject, pods, sources));

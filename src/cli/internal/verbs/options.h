@@ -44,6 +44,8 @@ struct UpOptions {
     control_plane::ListenAddress listen;
     bool detach = false;
     bool supervise = false;
+    bool api_only = false;
+    bool without_operator = false;
     bool merge_kubeconfig = false;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;

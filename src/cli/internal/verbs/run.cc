@@ -127,6 +127,7 @@ Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster&
                          RunSession& session, FaultSocket& faults,
                          const control_plane::StateDir& state) {
     TaskGroup tasks(co_await asio::this_coro::executor);
+    // A run that no longer hears Ctrl-C could only be killed.
     tasks.spawn_essential("signals", watch_signals(signals, session));
     Result<void> started = co_await cluster.start();
     // The run continues without it: a TMPDIR may be too long for the name of a socket.

@@ -48,6 +48,10 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
                              Beyond loopback clients must show a certificate of this server's own CA; the
                              kubeconfig has one. With 0.0.0.0 or [::] that file is for this machine;
                              'muster kubeconfig --host HOST' prints it for others
+      --api-only             no operator, no node and no job kinds: what etcd and kube-apiserver are to a test
+                             suite. Pods stay Pending, and a suite sets their status itself
+      --without-operator     pods run, but jobs are left to an operator of yours, and so are their definitions.
+                             To leave one kind to it: docs/foreign-controllers.md
   -d, --detach               go into the background once it is ready; the log is DIR/muster.log, and older
                              parts of it DIR/muster.log.1 to .3 (10 MiB each)
       --supervise            start it again when it crashes, after 1 s, then 2, up to a minute; its pods go on
@@ -254,6 +258,12 @@ Task<int> serve(DaemonContext& daemon) {
     co_return 0;
 }
 
+control_plane::Actors actors_of(const UpOptions& options) {
+    using enum control_plane::Actors;
+    if (options.api_only) return kNone;
+    return options.without_operator ? kNodeAlone : kOperatorAndNode;
+}
+
 int up(const UpOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
@@ -281,6 +291,7 @@ int up(const UpOptions& options) {
     auto cluster = control_plane::ServedCluster::create(
         context.get_executor(), clock, rng, ground->home, caller,
         {.listen = options.listen,
+         .actors = actors_of(options),
          .sandbox = options.sandbox,
          .limits = options.limits,
          .audit = ground->audit.get(),
@@ -326,6 +337,9 @@ class UpVerb final : public VerbOf<UpOptions> {
         flags.value("--listen", listen_);
         flags.flag("--detach,-d", options_.detach);
         flags.flag("--supervise", options_.supervise);
+        flags.flag("--api-only", options_.api_only);
+        flags.flag("--without-operator", options_.without_operator);
+        flags.exclude("--api-only", "--without-operator");
         flags.exclude("--supervise", "--detach");
         flags.flag("--merge-kubeconfig", options_.merge_kubeconfig);
         flags.value("--sandbox", sandbox_);

@@ -41,15 +41,15 @@ ClusterRoleBinding
   roleRef     RoleRef
 
 Subject atomic
-  kind       string
+  kind       *string
   apiGroup   string
-  name       string
+  name       *string
   namespace  string
 
 RoleRef atomic
-  apiGroup  string
-  kind      string
-  name      string
+  apiGroup  *string
+  kind      *string
+  name      *string
 
 SubjectAccessReview
   apiVersion  string
@@ -113,7 +113,7 @@ NonResourceAttributes
   verb  string
 
 SubjectAccessReviewStatus
-  allowed          bool
+  allowed          *bool
   denied           bool
   reason           string
   evaluationError  string
@@ -131,7 +131,7 @@ SelfSubjectRulesReviewSpec
 SubjectRulesReviewStatus
   resourceRules     []ResourceRule
   nonResourceRules  []NonResourceRule
-  incomplete        bool
+  incomplete        *bool
   evaluationError   string
 
 ResourceRule
@@ -186,7 +186,7 @@ TokenRequest
 TokenRequestSpec
   audiences          []string
   boundObjectRef     BoundObjectReference
-  expirationSeconds  int64
+  expirationSeconds  *int64
 
 BoundObjectReference
   kind        string
@@ -195,7 +195,7 @@ BoundObjectReference
   uid         string
 
 TokenRequestStatus
-  token                string
+  token                *string
   expirationTimestamp  time
 )";
 

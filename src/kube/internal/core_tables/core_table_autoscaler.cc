@@ -14,16 +14,16 @@ HorizontalPodAutoscalerSpec
   behavior         HorizontalPodAutoscalerBehavior
   maxReplicas!     int32
   metrics          []MetricSpec
-  minReplicas      int32
+  minReplicas      *int32
   scaleTargetRef!  CrossVersionObjectReference
 
 HorizontalPodAutoscalerStatus
   conditions          []KindCondition keys=type merge
   currentMetrics      []MetricStatus
   currentReplicas     int32
-  desiredReplicas     int32
+  desiredReplicas     *int32
   lastScaleTime       time
-  observedGeneration  int64
+  observedGeneration  *int64
 
 HorizontalPodAutoscalerBehavior
   scaleDown  HPAScalingRules
@@ -48,12 +48,12 @@ MetricStatus
   object             ObjectMetricStatus
   pods               PodsMetricStatus
   resource           ResourceMetricStatus
-  type               string
+  type               *string
 
 HPAScalingRules
   policies                    []HPAScalingPolicy
-  selectPolicy                string
-  stabilizationWindowSeconds  int32
+  selectPolicy                *string
+  stabilizationWindowSeconds  *int32
   tolerance                   quantity
 
 ContainerResourceMetricSource
@@ -79,9 +79,9 @@ ResourceMetricSource
   target!  MetricTarget
 
 ContainerResourceMetricStatus
-  container  string
+  container  *string
   current    MetricValueStatus
-  name       string
+  name       *string
 
 ExternalMetricStatus
   current  MetricValueStatus
@@ -98,7 +98,7 @@ PodsMetricStatus
 
 ResourceMetricStatus
   current  MetricValueStatus
-  name     string
+  name     *string
 
 HPAScalingPolicy
   periodSeconds!  int32
@@ -106,7 +106,7 @@ HPAScalingPolicy
   value!          int32
 
 MetricTarget
-  averageUtilization  int32
+  averageUtilization  *int32
   averageValue        quantity
   type!               string
   value               quantity
@@ -116,7 +116,7 @@ MetricIdentifier
   selector  LabelSelector
 
 MetricValueStatus
-  averageUtilization  int32
+  averageUtilization  *int32
   averageValue        quantity
   value               quantity
 
@@ -129,16 +129,16 @@ HorizontalPodAutoscalerV1
 
 HorizontalPodAutoscalerSpecV1
   maxReplicas!                    int32
-  minReplicas                     int32
+  minReplicas                     *int32
   scaleTargetRef!                 CrossVersionObjectReference
-  targetCPUUtilizationPercentage  int32
+  targetCPUUtilizationPercentage  *int32
 
 HorizontalPodAutoscalerStatusV1
-  currentCPUUtilizationPercentage  int32
-  currentReplicas                  int32
-  desiredReplicas                  int32
+  currentCPUUtilizationPercentage  *int32
+  currentReplicas                  *int32
+  desiredReplicas                  *int32
   lastScaleTime                    time
-  observedGeneration               int64
+  observedGeneration               *int64
 )";
 
 }  // namespace muster::kube

@@ -31,7 +31,7 @@ CustomResourceDefinitionVersion
   served!                   bool
   storage!                  bool
   deprecated                bool
-  deprecationWarning        string
+  deprecationWarning        *string
   schema                    CustomResourceValidation
   subresources              CustomResourceSubresources
   additionalPrinterColumns  []CustomResourceColumnDefinition
@@ -47,7 +47,7 @@ CustomResourceSubresources
 CustomResourceSubresourceScale
   specReplicasPath!    string
   statusReplicasPath!  string
-  labelSelectorPath    string
+  labelSelectorPath    *string
 
 CustomResourceColumnDefinition
   name!        string
@@ -69,15 +69,15 @@ WebhookConversion
   conversionReviewVersions!  []string
 
 WebhookClientConfig
-  url       string
+  url       *string
   service   WebhookServiceReference
   caBundle  bytes
 
 WebhookServiceReference
   namespace!  string
   name!       string
-  path        string
-  port        int32
+  path        *string
+  port        *int32
 
 CustomResourceDefinitionStatus
   conditions      []KindCondition keys=type

@@ -26,16 +26,16 @@ ServiceSpec
   publishNotReadyAddresses       bool
   sessionAffinityConfig          SessionAffinityConfig
   ipFamilies                     []string
-  ipFamilyPolicy                 string
-  allocateLoadBalancerNodePorts  bool
-  loadBalancerClass              string
-  internalTrafficPolicy          string
-  trafficDistribution            string
+  ipFamilyPolicy                 *string
+  allocateLoadBalancerNodePorts  *bool
+  loadBalancerClass              *string
+  internalTrafficPolicy          *string
+  trafficDistribution            *string
 
 ServicePort
   name         string
   protocol     string default=TCP
-  appProtocol  string
+  appProtocol  *string
   port!        int32
   targetPort   intstr
   nodePort     int32
@@ -44,7 +44,7 @@ SessionAffinityConfig
   clientIP  ClientIPConfig
 
 ClientIPConfig
-  timeoutSeconds  int32
+  timeoutSeconds  *int32
 
 ServiceStatus
   loadBalancer  LoadBalancerStatus
@@ -56,19 +56,19 @@ LoadBalancerStatus
 LoadBalancerIngress
   ip        string
   hostname  string
-  ipMode    string
+  ipMode    *string
   ports     []PortStatus
 
 PortStatus
-  port      int32
-  protocol  string
-  error     string
+  port      *int32
+  protocol  *string
+  error     *string
 
 ConfigMap
   apiVersion  string
   kind        string
   metadata    ObjectMeta
-  immutable   bool
+  immutable   *bool
   data        map[string]
   binaryData  map[bytes]
 
@@ -76,7 +76,7 @@ Secret
   apiVersion  string
   kind        string
   metadata    ObjectMeta
-  immutable   bool
+  immutable   *bool
   data        map[bytes]
   stringData  map[string]
   type        string
@@ -97,8 +97,8 @@ Event
   series              EventSeries
   action              string
   related             ObjectReference
-  reportingComponent  string
-  reportingInstance   string
+  reportingComponent  *string
+  reportingInstance   *string
 
 NewEvent
   apiVersion                string
@@ -162,8 +162,8 @@ NamespaceStatus
   conditions  []KindCondition keys=type merge
 
 KindCondition
-  type                string
-  status              string
+  type                *string
+  status              *string
   lastTransitionTime  time
   reason              string
   message             string
@@ -174,7 +174,7 @@ ServiceAccount
   metadata                      ObjectMeta
   secrets                       []ObjectReference keys=name repeats merge
   imagePullSecrets              []LocalObjectReference
-  automountServiceAccountToken  bool
+  automountServiceAccountToken  *bool
 
 PodDisruptionBudget
   apiVersion  string
@@ -187,15 +187,15 @@ PodDisruptionBudgetSpec
   minAvailable                intstr
   maxUnavailable              intstr
   selector                    LabelSelector
-  unhealthyPodEvictionPolicy  string
+  unhealthyPodEvictionPolicy  *string
 
 PodDisruptionBudgetStatus
   observedGeneration  int64
   disruptedPods       map[time]
-  disruptionsAllowed  int32
-  currentHealthy      int32
-  desiredHealthy      int32
-  expectedPods        int32
+  disruptionsAllowed  *int32
+  currentHealthy      *int32
+  desiredHealthy      *int32
+  expectedPods        *int32
   conditions          []Condition keys=type merge
 
 Lease
@@ -205,13 +205,13 @@ Lease
   spec        LeaseSpec
 
 LeaseSpec
-  holderIdentity        string
-  leaseDurationSeconds  int32
+  holderIdentity        *string
+  leaseDurationSeconds  *int32
   acquireTime           microtime
   renewTime             microtime
-  leaseTransitions      int32
-  strategy              string
-  preferredHolder       string
+  leaseTransitions      *int32
+  strategy              *string
+  preferredHolder       *string
 )";
 
 }  // namespace muster::kube

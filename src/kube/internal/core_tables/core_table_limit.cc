@@ -50,8 +50,8 @@ PriorityClass
   metadata          ObjectMeta
   description       string
   globalDefault     bool
-  preemptionPolicy  string
-  value             int32
+  preemptionPolicy  *string
+  value             *int32
 
 RuntimeClass
   apiVersion  string

@@ -13,7 +13,7 @@ ObjectMeta
   generation                  int64
   creationTimestamp           time
   deletionTimestamp           time
-  deletionGracePeriodSeconds  int64
+  deletionGracePeriodSeconds  *int64
   labels                      map[string]
   annotations                 map[string]
   ownerReferences             []OwnerReference keys=uid repeats merge
@@ -25,8 +25,8 @@ OwnerReference atomic
   kind!               string
   name!               string
   uid!                string
-  controller          bool
-  blockOwnerDeletion  bool
+  controller          *bool
+  blockOwnerDeletion  *bool
 
 ManagedFieldsEntry
   manager      string
@@ -47,12 +47,12 @@ LabelSelectorRequirement
   values     []string
 
 Condition
-  type                string
-  status              string
+  type                *string
+  status              *string
   observedGeneration  int64
   lastTransitionTime  time
-  reason              string
-  message             string
+  reason              *string
+  message             *string
 
 ObjectReference atomic
   kind             string
@@ -67,15 +67,15 @@ LocalObjectReference atomic
   name  string default=
 
 TypedLocalObjectReference atomic
-  apiGroup  string
+  apiGroup  *string
   kind!     string
   name!     string
 
 TypedObjectReference
-  apiGroup   string
+  apiGroup   *string
   kind!      string
   name!      string
-  namespace  string
+  namespace  *string
 )";
 
 }  // namespace muster::kube

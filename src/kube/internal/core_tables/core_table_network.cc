@@ -17,11 +17,11 @@ EndpointSubset
 EndpointAddress atomic
   hostname   string
   ip!        string
-  nodeName   string
+  nodeName   *string
   targetRef  ObjectReference
 
 EndpointPort atomic
-  appProtocol  string
+  appProtocol  *string
   name         string
   port!        int32
   protocol     string
@@ -39,21 +39,21 @@ Endpoint
   conditions          EndpointConditions
   deprecatedTopology  map[string]
   hints               EndpointHints
-  hostname            string
-  nodeName            string
+  hostname            *string
+  nodeName            *string
   targetRef           ObjectReference
-  zone                string
+  zone                *string
 
 EndpointSlicePort atomic
-  appProtocol  string
-  name         string
-  port         int32
-  protocol     string
+  appProtocol  *string
+  name         *string
+  port         *int32
+  protocol     *string
 
 EndpointConditions
-  ready        bool
-  serving      bool
-  terminating  bool
+  ready        *bool
+  serving      *bool
+  terminating  *bool
 
 EndpointHints
   forNodes  []ForNode
@@ -86,9 +86,9 @@ NetworkPolicyIngressRule
   ports  []NetworkPolicyPort
 
 NetworkPolicyPort
-  endPort   int32
+  endPort   *int32
   port      intstr
-  protocol  string
+  protocol  *string
 
 NetworkPolicyPeer
   ipBlock            IPBlock
@@ -108,7 +108,7 @@ Ingress
 
 IngressSpec
   defaultBackend    IngressBackend
-  ingressClassName  string
+  ingressClassName  *string
   rules             []IngressRule
   tls               []IngressTLS
 
@@ -152,9 +152,9 @@ HTTPIngressPath
   pathType!  string
 
 IngressPortStatus
-  error     string
-  port      int32
-  protocol  string
+  error     *string
+  port      *int32
+  protocol  *string
 
 IngressClass
   apiVersion  string
@@ -167,11 +167,11 @@ IngressClassSpec
   parameters  IngressClassParametersReference
 
 IngressClassParametersReference
-  apiGroup   string
+  apiGroup   *string
   kind!      string
   name!      string
-  namespace  string
-  scope      string
+  namespace  *string
+  scope      *string
 )";
 
 }  // namespace muster::kube

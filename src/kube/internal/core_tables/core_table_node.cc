@@ -29,11 +29,11 @@ NodeConfigSource
   configMap  ConfigMapNodeConfigSource
 
 ConfigMapNodeConfigSource
-  namespace         string
-  name              string
+  namespace         *string
+  name              *string
   uid               string
   resourceVersion   string
-  kubeletConfigKey  string
+  kubeletConfigKey  *string
 
 NodeStatus
   capacity         map[quantity]
@@ -51,46 +51,46 @@ NodeStatus
   features         NodeFeatures
 
 NodeCondition
-  type                string
-  status              string
+  type                *string
+  status              *string
   lastHeartbeatTime   time
   lastTransitionTime  time
   reason              string
   message             string
 
 NodeAddress
-  type     string
-  address  string
+  type     *string
+  address  *string
 
 NodeDaemonEndpoints
   kubeletEndpoint  DaemonEndpoint
 
 DaemonEndpoint
-  Port  int32
+  Port  *int32
 
 NodeSystemInfo
-  machineID                string
-  systemUUID               string
-  bootID                   string
-  kernelVersion            string
-  osImage                  string
-  containerRuntimeVersion  string
-  kubeletVersion           string
-  kubeProxyVersion         string
-  operatingSystem          string
-  architecture             string
+  machineID                *string
+  systemUUID               *string
+  bootID                   *string
+  kernelVersion            *string
+  osImage                  *string
+  containerRuntimeVersion  *string
+  kubeletVersion           *string
+  kubeProxyVersion         *string
+  operatingSystem          *string
+  architecture             *string
   swap                     NodeSwapStatus
 
 NodeSwapStatus
-  capacity  int64
+  capacity  *int64
 
 ContainerImage
   names      []string
   sizeBytes  int64
 
 AttachedVolume
-  name        string
-  devicePath  string
+  name        *string
+  devicePath  *string
 
 NodeConfigStatus
   assigned       NodeConfigSource
@@ -99,15 +99,15 @@ NodeConfigStatus
   error          string
 
 NodeRuntimeHandler
-  name      string
+  name      *string
   features  NodeRuntimeHandlerFeatures
 
 NodeRuntimeHandlerFeatures
-  recursiveReadOnlyMounts  bool
-  userNamespaces           bool
+  recursiveReadOnlyMounts  *bool
+  userNamespaces           *bool
 
 NodeFeatures
-  supplementalGroupsPolicy  bool
+  supplementalGroupsPolicy  *bool
 )";
 
 }  // namespace muster::kube

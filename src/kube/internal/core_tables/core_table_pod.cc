@@ -20,18 +20,18 @@ PodSpec
   containers!                    []Container keys=name merge
   ephemeralContainers            []EphemeralContainer keys=name merge
   restartPolicy                  string
-  terminationGracePeriodSeconds  int64
-  activeDeadlineSeconds          int64
+  terminationGracePeriodSeconds  *int64
+  activeDeadlineSeconds          *int64
   dnsPolicy                      string
   nodeSelector                   map[string] atomic
   serviceAccountName             string
   serviceAccount                 string
-  automountServiceAccountToken   bool
+  automountServiceAccountToken   *bool
   nodeName                       string
   hostNetwork                    bool
   hostPID                        bool
   hostIPC                        bool
-  shareProcessNamespace          bool
+  shareProcessNamespace          *bool
   securityContext                PodSecurityContext
   imagePullSecrets               []LocalObjectReference keys=name repeats merge
   hostname                       string
@@ -41,17 +41,17 @@ PodSpec
   tolerations                    []Toleration
   hostAliases                    []HostAlias keys=ip repeats merge
   priorityClassName              string
-  priority                       int32
+  priority                       *int32
   dnsConfig                      PodDNSConfig
   readinessGates                 []PodReadinessGate
-  runtimeClassName               string
-  enableServiceLinks             bool
-  preemptionPolicy               string
+  runtimeClassName               *string
+  enableServiceLinks             *bool
+  preemptionPolicy               *string
   overhead                       map[quantity]
   topologySpreadConstraints      []TopologySpreadConstraint keys=topologyKey,whenUnsatisfiable merge
-  setHostnameAsFQDN              bool
+  setHostnameAsFQDN              *bool
   os                             PodOS
-  hostUsers                      bool
+  hostUsers                      *bool
   schedulingGates                []PodSchedulingGate keys=name merge
   resourceClaims                 []PodResourceClaim keys=name merge retain
   resources                      ResourceRequirements
@@ -67,7 +67,7 @@ Container
   env                       []EnvVar keys=name repeats merge
   resources                 ResourceRequirements
   resizePolicy              []ContainerResizePolicy
-  restartPolicy             string
+  restartPolicy             *string
   volumeMounts              []VolumeMount keys=mountPath merge
   volumeDevices             []VolumeDevice keys=devicePath merge
   livenessProbe             Probe
@@ -93,7 +93,7 @@ EphemeralContainer
   env                       []EnvVar keys=name repeats merge
   resources                 ResourceRequirements
   resizePolicy              []ContainerResizePolicy
-  restartPolicy             string
+  restartPolicy             *string
   volumeMounts              []VolumeMount keys=mountPath merge
   volumeDevices             []VolumeDevice keys=devicePath merge
   livenessProbe             Probe
@@ -139,7 +139,7 @@ ResourceFieldSelector atomic
 KeySelector atomic
   name      string default=
   key!      string
-  optional  bool
+  optional  *bool
 
 EnvFromSource
   prefix        string
@@ -148,7 +148,7 @@ EnvFromSource
 
 EnvSource
   name      string default=
-  optional  bool
+  optional  *bool
 
 ResourceRequirements
   limits    map[quantity]
@@ -166,10 +166,10 @@ ContainerResizePolicy
 VolumeMount
   name!              string
   readOnly           bool
-  recursiveReadOnly  string
+  recursiveReadOnly  *string
   mountPath!         string
   subPath            string
-  mountPropagation   string
+  mountPropagation   *string
   subPathExpr        string
 
 VolumeDevice
@@ -186,12 +186,12 @@ Probe
   periodSeconds                  int32
   successThreshold               int32
   failureThreshold               int32
-  terminationGracePeriodSeconds  int64
+  terminationGracePeriodSeconds  *int64
 
 Lifecycle
   postStart   LifecycleHandler
   preStop     LifecycleHandler
-  stopSignal  string
+  stopSignal  *string
 
 LifecycleHandler
   exec       ExecAction
@@ -219,39 +219,39 @@ TCPSocketAction
 
 GRPCAction
   port!    int32
-  service  string default=
+  service  *string default=
 
 SleepAction
   seconds!  int64
 
 SecurityContext
   capabilities              Capabilities
-  privileged                bool
+  privileged                *bool
   seLinuxOptions            SELinuxOptions
   windowsOptions            WindowsSecurityContextOptions
-  runAsUser                 int64
-  runAsGroup                int64
-  runAsNonRoot              bool
-  readOnlyRootFilesystem    bool
-  allowPrivilegeEscalation  bool
-  procMount                 string
+  runAsUser                 *int64
+  runAsGroup                *int64
+  runAsNonRoot              *bool
+  readOnlyRootFilesystem    *bool
+  allowPrivilegeEscalation  *bool
+  procMount                 *string
   seccompProfile            SecurityProfile
   appArmorProfile           SecurityProfile
 
 PodSecurityContext
   seLinuxOptions            SELinuxOptions
   windowsOptions            WindowsSecurityContextOptions
-  runAsUser                 int64
-  runAsGroup                int64
-  runAsNonRoot              bool
+  runAsUser                 *int64
+  runAsGroup                *int64
+  runAsNonRoot              *bool
   supplementalGroups        []int64
-  supplementalGroupsPolicy  string
-  fsGroup                   int64
+  supplementalGroupsPolicy  *string
+  fsGroup                   *int64
   sysctls                   []Sysctl
-  fsGroupChangePolicy       string
+  fsGroupChangePolicy       *string
   seccompProfile            SecurityProfile
   appArmorProfile           SecurityProfile
-  seLinuxChangePolicy       string
+  seLinuxChangePolicy       *string
 
 Capabilities
   add   []string
@@ -264,14 +264,14 @@ SELinuxOptions
   level  string
 
 WindowsSecurityContextOptions
-  gmsaCredentialSpecName  string
-  gmsaCredentialSpec      string
-  runAsUserName           string
-  hostProcess             bool
+  gmsaCredentialSpecName  *string
+  gmsaCredentialSpec      *string
+  runAsUserName           *string
+  hostProcess             *bool
 
 SecurityProfile
   type!             string
-  localhostProfile  string
+  localhostProfile  *string
 
 Sysctl
   name!   string
@@ -323,7 +323,7 @@ Toleration
   operator           string
   value              string
   effect             string
-  tolerationSeconds  int64
+  tolerationSeconds  *int64
 
 HostAlias
   ip!        string
@@ -336,7 +336,7 @@ PodDNSConfig
 
 PodDNSConfigOption
   name   string
-  value  string
+  value  *string
 
 PodReadinessGate
   conditionType!  string
@@ -346,9 +346,9 @@ TopologySpreadConstraint
   topologyKey!        string
   whenUnsatisfiable!  string
   labelSelector       LabelSelector
-  minDomains          int32
-  nodeAffinityPolicy  string
-  nodeTaintsPolicy    string
+  minDomains          *int32
+  nodeAffinityPolicy  *string
+  nodeTaintsPolicy    *string
   matchLabelKeys      []string
 
 PodOS
@@ -359,8 +359,8 @@ PodSchedulingGate
 
 PodResourceClaim
   name!                      string
-  resourceClaimName          string
-  resourceClaimTemplateName  string
+  resourceClaimName          *string
+  resourceClaimTemplateName  *string
 )";
 
 }  // namespace muster::kube

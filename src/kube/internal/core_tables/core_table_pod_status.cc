@@ -23,37 +23,37 @@ PodStatus
   resourceClaimStatuses       []PodResourceClaimStatus keys=name merge retain
 
 PodCondition
-  type                string
+  type                *string
   observedGeneration  int64
-  status              string
+  status              *string
   lastProbeTime       time
   lastTransitionTime  time
   reason              string
   message             string
 
 IPAddress
-  ip  string
+  ip  *string
 
 PodResourceClaimStatus
-  name               string
-  resourceClaimName  string
+  name               *string
+  resourceClaimName  *string
 
 ContainerStatus
-  name                      string
+  name                      *string
   state                     ContainerState
   lastState                 ContainerState
-  ready                     bool
-  restartCount              int32
-  image                     string
-  imageID                   string
+  ready                     *bool
+  restartCount              *int32
+  image                     *string
+  imageID                   *string
   containerID               string
-  started                   bool
+  started                   *bool
   allocatedResources        map[quantity]
   resources                 ResourceRequirements
   volumeMounts              []VolumeMountStatus keys=mountPath merge
   user                      ContainerUser
   allocatedResourcesStatus  []ResourceStatus keys=name merge
-  stopSignal                string
+  stopSignal                *string
 
 ContainerState
   waiting     ContainerStateWaiting
@@ -68,7 +68,7 @@ ContainerStateRunning
   startedAt  time
 
 ContainerStateTerminated
-  exitCode     int32
+  exitCode     *int32
   signal       int32
   reason       string
   message      string
@@ -77,25 +77,25 @@ ContainerStateTerminated
   containerID  string
 
 VolumeMountStatus
-  name               string
-  mountPath          string
+  name               *string
+  mountPath          *string
   readOnly           bool
-  recursiveReadOnly  string
+  recursiveReadOnly  *string
 
 ContainerUser
   linux  LinuxContainerUser
 
 LinuxContainerUser
-  uid                 int64
-  gid                 int64
+  uid                 *int64
+  gid                 *int64
   supplementalGroups  []int64
 
 ResourceStatus
-  name       string
+  name       *string
   resources  []ResourceHealth keys=resourceID
 
 ResourceHealth
-  resourceID  string
+  resourceID  *string
   health      string
 )";
 

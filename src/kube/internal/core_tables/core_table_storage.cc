@@ -16,7 +16,7 @@ PersistentVolumeClaimStatus
   allocatedResources                map[quantity]
   capacity                          map[quantity]
   conditions                        []PersistentVolumeClaimCondition keys=type merge
-  currentVolumeAttributesClassName  string
+  currentVolumeAttributesClassName  *string
   modifyVolumeStatus                ModifyVolumeStatus
   phase                             string
 
@@ -25,11 +25,11 @@ PersistentVolumeClaimCondition
   lastTransitionTime  time
   message             string
   reason              string
-  status              string
-  type                string
+  status              *string
+  type                *string
 
 ModifyVolumeStatus
-  status                           string
+  status                           *string
   targetVolumeAttributesClassName  string
 
 PersistentVolume
@@ -68,8 +68,8 @@ PersistentVolumeSpec
   scaleIO                        ScaleIOPersistentVolumeSource
   storageClassName               string
   storageos                      StorageOSPersistentVolumeSource
-  volumeAttributesClassName      string
-  volumeMode                     string
+  volumeAttributesClassName      *string
+  volumeMode                     *string
   vsphereVolume                  VsphereVirtualDiskVolumeSource
 
 PersistentVolumeStatus
@@ -81,7 +81,7 @@ PersistentVolumeStatus
 AzureFilePersistentVolumeSource
   readOnly         bool
   secretName!      string
-  secretNamespace  string
+  secretNamespace  *string
   shareName!       string
 
 CephFSPersistentVolumeSource
@@ -119,7 +119,7 @@ FlexPersistentVolumeSource
 
 GlusterfsPersistentVolumeSource
   endpoints!          string
-  endpointsNamespace  string
+  endpointsNamespace  *string
   path!               string
   readOnly            bool
 
@@ -127,7 +127,7 @@ ISCSIPersistentVolumeSource
   chapAuthDiscovery  bool
   chapAuthSession    bool
   fsType             string
-  initiatorName      string
+  initiatorName      *string
   iqn!               string
   iscsiInterface     string default=default
   lun!               int32
@@ -137,7 +137,7 @@ ISCSIPersistentVolumeSource
   targetPortal!      string
 
 LocalVolumeSource
-  fsType  string
+  fsType  *string
   path!   string
 
 VolumeNodeAffinity
@@ -180,13 +180,13 @@ StorageClass
   apiVersion            string
   kind                  string
   metadata              ObjectMeta
-  allowVolumeExpansion  bool
+  allowVolumeExpansion  *bool
   allowedTopologies     []TopologySelectorTerm
   mountOptions          []string
   parameters            map[string]
   provisioner!          string
-  reclaimPolicy         string
-  volumeBindingMode     string
+  reclaimPolicy         *string
+  volumeBindingMode     *string
 
 TopologySelectorTerm atomic
   matchLabelExpressions  []TopologySelectorLabelRequirement

@@ -38,7 +38,7 @@ Volume
 
 HostPathVolumeSource
   path!  string
-  type   string
+  type   *string
 
 EmptyDirVolumeSource
   medium     string
@@ -64,19 +64,19 @@ GitRepoVolumeSource
 SecretVolumeSource
   secretName   string
   items        []KeyToPath
-  defaultMode  int32
-  optional     bool
+  defaultMode  *int32
+  optional     *bool
 
 ConfigMapVolumeSource
   name         string default=
   items        []KeyToPath
-  defaultMode  int32
-  optional     bool
+  defaultMode  *int32
+  optional     *bool
 
 KeyToPath
   key!   string
   path!  string
-  mode   int32
+  mode   *int32
 
 NFSVolumeSource
   server!   string
@@ -94,7 +94,7 @@ ISCSIVolumeSource
   chapAuthDiscovery  bool
   chapAuthSession    bool
   secretRef          LocalObjectReference
-  initiatorName      string
+  initiatorName      *string
 
 GlusterfsVolumeSource
   endpoints!  string
@@ -142,17 +142,17 @@ FlockerVolumeSource
 
 DownwardAPIVolumeSource
   items        []DownwardAPIVolumeFile
-  defaultMode  int32
+  defaultMode  *int32
 
 DownwardAPIVolumeFile
   path!             string
   fieldRef          ObjectFieldSelector
   resourceFieldRef  ResourceFieldSelector
-  mode              int32
+  mode              *int32
 
 FCVolumeSource
   targetWWNs  []string
-  lun         int32
+  lun         *int32
   fsType      string
   readOnly    bool
   wwids       []string
@@ -179,10 +179,10 @@ QuobyteVolumeSource
 AzureDiskVolumeSource
   diskName!    string
   diskURI!     string
-  cachingMode  string default=ReadWrite
-  fsType       string default=ext4
-  readOnly     bool default=false
-  kind         string default=Shared
+  cachingMode  *string default=ReadWrite
+  fsType       *string default=ext4
+  readOnly     *bool default=false
+  kind         *string default=Shared
 
 PhotonPersistentDiskVolumeSource
   pdID!   string
@@ -190,7 +190,7 @@ PhotonPersistentDiskVolumeSource
 
 ProjectedVolumeSource
   sources      []VolumeProjection
-  defaultMode  int32
+  defaultMode  *int32
 
 VolumeProjection
   secret               KeysProjection
@@ -202,21 +202,21 @@ VolumeProjection
 KeysProjection
   name      string default=
   items     []KeyToPath
-  optional  bool
+  optional  *bool
 
 DownwardAPIProjection
   items  []DownwardAPIVolumeFile
 
 ServiceAccountTokenProjection
   audience           string
-  expirationSeconds  int64
+  expirationSeconds  *int64
   path!              string
 
 ClusterTrustBundleProjection
-  name           string
-  signerName     string
+  name           *string
+  signerName     *string
   labelSelector  LabelSelector
-  optional       bool
+  optional       *bool
   path!          string
 
 PortworxVolumeSource
@@ -245,8 +245,8 @@ StorageOSVolumeSource
 
 CSIVolumeSource
   driver!               string
-  readOnly              bool
-  fsType                string
+  readOnly              *bool
+  fsType                *string
   volumeAttributes      map[string]
   nodePublishSecretRef  LocalObjectReference
 
@@ -262,11 +262,11 @@ PersistentVolumeClaimSpec
   selector                   LabelSelector
   resources                  VolumeResourceRequirements
   volumeName                 string
-  storageClassName           string
-  volumeMode                 string
+  storageClassName           *string
+  volumeMode                 *string
   dataSource                 TypedLocalObjectReference
   dataSourceRef              TypedObjectReference
-  volumeAttributesClassName  string
+  volumeAttributesClassName  *string
 
 VolumeResourceRequirements
   limits    map[quantity]

@@ -13,21 +13,21 @@ Deployment
 DeploymentSpec
   minReadySeconds          int32
   paused                   bool
-  progressDeadlineSeconds  int32
-  replicas                 int32
-  revisionHistoryLimit     int32
+  progressDeadlineSeconds  *int32
+  replicas                 *int32
+  revisionHistoryLimit     *int32
   selector!                LabelSelector
   strategy                 DeploymentStrategy
   template!                PodTemplateSpec
 
 DeploymentStatus
   availableReplicas    int32
-  collisionCount       int32
+  collisionCount       *int32
   conditions           []DeploymentCondition keys=type merge
   observedGeneration   int64
   readyReplicas        int32
   replicas             int32
-  terminatingReplicas  int32
+  terminatingReplicas  *int32
   unavailableReplicas  int32
   updatedReplicas      int32
 
@@ -40,8 +40,8 @@ DeploymentCondition
   lastUpdateTime      time
   message             string
   reason              string
-  status              string
-  type                string
+  status              *string
+  type                *string
 
 RollingUpdateDeployment
   maxSurge        intstr
@@ -56,7 +56,7 @@ ReplicaSet
 
 ReplicaSetSpec
   minReadySeconds  int32
-  replicas         int32
+  replicas         *int32
   selector!        LabelSelector
   template         PodTemplateSpec
 
@@ -66,8 +66,8 @@ ReplicaSetStatus
   fullyLabeledReplicas  int32
   observedGeneration    int64
   readyReplicas         int32
-  replicas              int32
-  terminatingReplicas   int32
+  replicas              *int32
+  terminatingReplicas   *int32
 
 StatefulSet
   apiVersion  string
@@ -81,28 +81,28 @@ StatefulSetSpec
   ordinals                              StatefulSetOrdinals
   persistentVolumeClaimRetentionPolicy  StatefulSetPersistentVolumeClaimRetentionPolicy
   podManagementPolicy                   string
-  replicas                              int32
-  revisionHistoryLimit                  int32
+  replicas                              *int32
+  revisionHistoryLimit                  *int32
   selector!                             LabelSelector
-  serviceName                           string
+  serviceName                           *string
   template!                             PodTemplateSpec
   updateStrategy                        StatefulSetUpdateStrategy
   volumeClaimTemplates                  []PersistentVolumeClaim
 
 StatefulSetStatus
-  availableReplicas   int32
-  collisionCount      int32
+  availableReplicas   *int32
+  collisionCount      *int32
   conditions          []KindCondition keys=type merge
   currentReplicas     int32
   currentRevision     string
   observedGeneration  int64
   readyReplicas       int32
-  replicas            int32
+  replicas            *int32
   updateRevision      string
   updatedReplicas     int32
 
 StatefulSetOrdinals
-  start  int32
+  start  *int32
 
 StatefulSetPersistentVolumeClaimRetentionPolicy
   whenDeleted  string
@@ -114,7 +114,7 @@ StatefulSetUpdateStrategy
 
 RollingUpdateStatefulSetStrategy
   maxUnavailable  intstr
-  partition       int32
+  partition       *int32
 
 DaemonSet
   apiVersion  string
@@ -125,19 +125,19 @@ DaemonSet
 
 DaemonSetSpec
   minReadySeconds       int32
-  revisionHistoryLimit  int32
+  revisionHistoryLimit  *int32
   selector!             LabelSelector
   template!             PodTemplateSpec
   updateStrategy        DaemonSetUpdateStrategy
 
 DaemonSetStatus
-  collisionCount          int32
+  collisionCount          *int32
   conditions              []KindCondition keys=type merge
-  currentNumberScheduled  int32
-  desiredNumberScheduled  int32
+  currentNumberScheduled  *int32
+  desiredNumberScheduled  *int32
   numberAvailable         int32
-  numberMisscheduled      int32
-  numberReady             int32
+  numberMisscheduled      *int32
+  numberReady             *int32
   numberUnavailable       int32
   observedGeneration      int64
   updatedNumberScheduled  int32
@@ -155,7 +155,7 @@ ControllerRevision
   kind        string
   metadata    ObjectMeta
   data        object
-  revision    int64
+  revision    *int64
 
 Job
   apiVersion  string
@@ -165,22 +165,22 @@ Job
   status      JobStatus
 
 JobSpec
-  activeDeadlineSeconds    int64
-  backoffLimit             int32
-  backoffLimitPerIndex     int32
-  completionMode           string
-  completions              int32
-  managedBy                string
-  manualSelector           bool
-  maxFailedIndexes         int32
-  parallelism              int32
+  activeDeadlineSeconds    *int64
+  backoffLimit             *int32
+  backoffLimitPerIndex     *int32
+  completionMode           *string
+  completions              *int32
+  managedBy                *string
+  manualSelector           *bool
+  maxFailedIndexes         *int32
+  parallelism              *int32
   podFailurePolicy         PodFailurePolicy
-  podReplacementPolicy     string
+  podReplacementPolicy     *string
   selector                 LabelSelector
   successPolicy            SuccessPolicy
-  suspend                  bool
+  suspend                  *bool
   template!                PodTemplateSpec
-  ttlSecondsAfterFinished  int32
+  ttlSecondsAfterFinished  *int32
 
 JobStatus
   active                   int32
@@ -188,11 +188,11 @@ JobStatus
   completionTime           time
   conditions               []JobCondition merge=type
   failed                   int32
-  failedIndexes            string
-  ready                    int32
+  failedIndexes            *string
+  ready                    *int32
   startTime                time
   succeeded                int32
-  terminating              int32
+  terminating              *int32
   uncountedTerminatedPods  UncountedTerminatedPods
 
 PodFailurePolicy
@@ -206,8 +206,8 @@ JobCondition
   lastTransitionTime  time
   message             string
   reason              string
-  status              string
-  type                string
+  status              *string
+  type                *string
 
 UncountedTerminatedPods
   failed     []string set
@@ -219,16 +219,16 @@ PodFailurePolicyRule
   onPodConditions  []PodFailurePolicyOnPodConditionsPattern
 
 SuccessPolicyRule
-  succeededCount    int32
-  succeededIndexes  string
+  succeededCount    *int32
+  succeededIndexes  *string
 
 PodFailurePolicyOnExitCodesRequirement
-  containerName  string
+  containerName  *string
   operator!      string
   values!        []int32 set
 
 PodFailurePolicyOnPodConditionsPattern
-  status  string
+  status  *string
   type!   string
 
 CronJob
@@ -240,13 +240,13 @@ CronJob
 
 CronJobSpec
   concurrencyPolicy           string
-  failedJobsHistoryLimit      int32
+  failedJobsHistoryLimit      *int32
   jobTemplate!                JobTemplateSpec
   schedule!                   string
-  startingDeadlineSeconds     int64
-  successfulJobsHistoryLimit  int32
-  suspend                     bool
-  timeZone                    string
+  startingDeadlineSeconds     *int64
+  successfulJobsHistoryLimit  *int32
+  suspend                     *bool
+  timeZone                    *string
 
 CronJobStatus
   active              []ObjectReference
@@ -272,7 +272,7 @@ ReplicationController
 
 ReplicationControllerSpec
   minReadySeconds  int32
-  replicas         int32 default=1
+  replicas         *int32 default=1
   selector         map[string] atomic
   template         PodTemplateSpec
 
@@ -282,7 +282,7 @@ ReplicationControllerStatus
   fullyLabeledReplicas  int32
   observedGeneration    int64
   readyReplicas         int32
-  replicas              int32
+  replicas              *int32
 )";
 
 }  // namespace muster::kube

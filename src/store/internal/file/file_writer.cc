@@ -174,7 +174,11 @@ class FileWriter::Work {
     static int on_log_grown(void* self, sqlite3*, const char*, int pages) {
         auto* work = static_cast<Work*>(self);
         work->log_bytes_ = static_cast<std::uint64_t>(pages) * work->page_size_;
-        work->want_checkpoint();
+        // SQLite can't be thrown through. What was committed is kept; the next commit asks again.
+        contained("store log", [&] {
+            TaskFault::strike("store log");
+            work->want_checkpoint();
+        });
         return SQLITE_OK;
     }
 

@@ -1,4 +1,4 @@
-#include "apiserver/internal/admission/service_route.h"
+#include "apiserver/internal/webhooks/service_route.h"
 
 #include <algorithm>
 #include <optional>
@@ -63,7 +63,69 @@ const json::object* find_port(const json::object& service, std::uint16_t number)
     return nullptr;
 }
 
+Error no_port(const json::object& service, std::uint16_t port) {
+    return Error(Code::kNotFound,
+                 fmt::format("service \"{}\" has no port {}", name_of(service), port));
+}
+
+Error no_endpoints(const json::object& service) {
+    return Error(Code::kUnavailable,
+                 fmt::format("no endpoints available for service \"{}\"", name_of(service)));
+}
+
+const json::array& array_in(const json::object& object, std::string_view key) {
+    static const json::array kNone;
+    const json::array* found = array_at(object, key);
+    return found == nullptr ? kNone : *found;
+}
+
+/// The number of the port that has the name of the service's port.
+std::optional<std::uint16_t> number_of(const json::object& holder, std::string_view name) {
+    for (const json::value& port : array_in(holder, "ports"))
+        if (port.is_object() && string_at(port.get_object(), "name") == name)
+            return as_port(int_at(port.get_object(), "port"));
+    return std::nullopt;
+}
+
+void add_places_of_slice(const json::object& slice, std::string_view port,
+                         std::vector<NetworkPort>& places) {
+    const auto number = number_of(slice, port);
+    if (!number) return;
+    for (const json::value& endpoint : array_in(slice, "endpoints")) {
+        const json::object* fields = endpoint.if_object();
+        if (fields == nullptr) continue;
+        const json::object* conditions = object_at(*fields, "conditions");
+        const bool ready = conditions == nullptr || !conditions->contains("ready") ||
+                           bool_at(*conditions, "ready");
+        const std::vector<std::string> addresses = strings_at(*fields, "addresses");
+        if (ready && !addresses.empty()) places.push_back({addresses.front(), *number});
+    }
+}
+
+void add_places_of_endpoints(const json::object& endpoints, std::string_view port,
+                             std::vector<NetworkPort>& places) {
+    for (const json::value& subset : array_in(endpoints, "subsets")) {
+        const json::object* fields = subset.if_object();
+        const auto number = fields == nullptr ? std::nullopt : number_of(*fields, port);
+        if (!number) continue;
+        for (const json::value& address : array_in(*fields, "addresses"))
+            if (address.is_object())
+                places.push_back({std::string(string_at(address.get_object(), "ip")), *number});
+    }
+}
+
 }  // namespace
+
+bool has_selector(const json::object& service) {
+    const json::object* selector = selector_of(service);
+    return selector != nullptr && !selector->empty();
+}
+
+std::string external_name_of(const json::object& service) {
+    const json::object* spec = object_at(service, "spec");
+    if (spec == nullptr || string_at(*spec, "type") != "ExternalName") return {};
+    return std::string(string_at(*spec, "externalName"));
+}
 
 bool selects(const json::object& service, const json::value& labels) {
     const json::object* selector = selector_of(service);
@@ -77,16 +139,8 @@ bool selects(const json::object& service, const json::value& labels) {
 
 Result<std::vector<ServicePod>> pods_behind(const json::object& service, std::uint16_t port,
                                             const std::vector<kube::ObjectPtr>& pods) {
-    const std::string_view name = name_of(service);
-    const json::object* selector = selector_of(service);
-    if (selector == nullptr || selector->empty())
-        return Error(Code::kUnsupported,
-                     fmt::format("service \"{}\" selects no pods, and muster reaches nothing else "
-                                 "by a service",
-                                 name));
     const json::object* wanted = find_port(service, port);
-    if (wanted == nullptr)
-        return Error(Code::kNotFound, fmt::format("service \"{}\" has no port {}", name, port));
+    if (wanted == nullptr) return no_port(service, port);
     std::vector<ServicePod> behind;
     for (const kube::ObjectPtr& pod : pods) {
         const json::object& fields = pod->get_object();
@@ -95,10 +149,22 @@ Result<std::vector<ServicePod>> pods_behind(const json::object& service, std::ui
         if (const auto target = target_in(fields, *wanted))
             behind.push_back({std::string(name_of(fields)), *target});
     }
-    if (behind.empty())
-        return Error(Code::kUnavailable,
-                     fmt::format("no endpoints available for service \"{}\"", name));
+    if (behind.empty()) return no_endpoints(service);
     return behind;
+}
+
+Result<std::vector<NetworkPort>> places_behind(const json::object& service, std::uint16_t port,
+                                               const std::vector<kube::ObjectPtr>& endpoints) {
+    const json::object* wanted = find_port(service, port);
+    if (wanted == nullptr) return no_port(service, port);
+    const std::string_view name = string_at(*wanted, "name");
+    std::vector<NetworkPort> places;
+    for (const kube::ObjectPtr& each : endpoints) {
+        add_places_of_slice(each->get_object(), name, places);
+        add_places_of_endpoints(each->get_object(), name, places);
+    }
+    if (places.empty()) return no_endpoints(service);
+    return places;
 }
 
 }  // namespace muster::apiserver

@@ -1,4 +1,4 @@
-#include "apiserver/internal/admission/service_route.h"
+#include "apiserver/internal/webhooks/service_route.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,8 +60,6 @@ TEST(ServiceRouteTest, WhyThereIsNone) {
         {service(R"([{"port":443,"targetPort":70000}])"), Code::kUnavailable,
          "no endpoints available for service \"s\""},
         {service(R"([{"port":80}])"), Code::kNotFound, "service \"s\" has no port 443"},
-        {service(R"([{"port":443}])", "{}"), Code::kUnsupported,
-         "service \"s\" selects no pods, and muster reaches nothing else by a service"},
     };
     for (const Case& c : cases) {
         const auto behind = pods_behind(c.service, 443, kPods);
@@ -69,6 +67,36 @@ TEST(ServiceRouteTest, WhyThereIsNone) {
         EXPECT_EQ(behind.error().code(), c.code);
         EXPECT_EQ(behind.error().message(), c.message);
     }
+}
+
+kube::ObjectPtr object(std::string_view text) {
+    return std::make_shared<const json::value>(json::parse(text));
+}
+
+TEST(ServiceRouteTest, WithoutASelectorItLeadsToItsEndpoints) {
+    const json::object named =
+        service(R"([{"name":"web","port":443},{"name":"x","port":1}])", "{}");
+    EXPECT_FALSE(has_selector(named));
+    const kube::ObjectPtr slice = object(R"({"ports":[{"name":"web","port":9443}],"endpoints":[
+        {"addresses":["10.0.0.1"]},{"addresses":["10.0.0.2"],"conditions":{"ready":false}},
+        {"addresses":["10.0.0.3"],"conditions":{"ready":true}},{"addresses":[]}]})");
+    const kube::ObjectPtr old = object(R"({"subsets":[{"addresses":[{"ip":"10.0.0.4"}],
+        "notReadyAddresses":[{"ip":"10.0.0.5"}],"ports":[{"name":"web","port":8443}]}]})");
+    EXPECT_THAT(places_behind(named, 443, {slice}).value(),
+                ElementsAre(NetworkPort{"10.0.0.1", 9443}, NetworkPort{"10.0.0.3", 9443}));
+    EXPECT_THAT(places_behind(named, 443, {old}).value(),
+                ElementsAre(NetworkPort{"10.0.0.4", 8443}));
+    EXPECT_EQ(places_behind(named, 1, {slice, old}).error().message(),
+              "no endpoints available for service \"s\"");
+    EXPECT_EQ(places_behind(named, 2, {slice}).error().code(), Code::kNotFound);
+}
+
+TEST(ServiceRouteTest, AnExternalNameStandsForAnother) {
+    EXPECT_EQ(external_name_of(
+                  json::parse(R"({"spec":{"type":"ExternalName","externalName":"localhost"}})")
+                      .get_object()),
+              "localhost");
+    EXPECT_EQ(external_name_of(service("[]")), "");
 }
 
 }  // namespace

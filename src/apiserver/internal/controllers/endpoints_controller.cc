@@ -1,0 +1,262 @@
+#include "apiserver/internal/controllers/endpoints_controller.h"
+
+#include "apiserver/internal/webhooks/service_route.h"
+#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
+#include "kube/values/equality.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+const kube::ResourceType kEndpoints{"", "v1", "endpoints", "Endpoints"};
+const kube::ResourceType kSlices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
+constexpr const char* kSlicesResource = "endpointslices.discovery.k8s.io";
+
+/// The label by which a service is found: the last of its selector in the order of the letters.
+std::string label_of(const json::object& service) {
+    std::string label;
+    for (const auto& entry : child(child(service, "spec"), "selector"))
+        if (const json::string* value = entry.value().if_string())
+            label = std::max(label, fmt::format("{}={}", std::string_view(entry.key()),
+                                                std::string_view(*value)));
+    return label;
+}
+
+/// The service whose slice it is, if this controller made it.
+std::string service_of(const json::object& slice) {
+    const json::object& labels = child(metadata_of(slice), "labels");
+    if (string_at(labels, "endpointslice.kubernetes.io/managed-by") !=
+        "endpointslice-controller.k8s.io")
+        return {};
+    return std::string(string_at(labels, "kubernetes.io/service-name"));
+}
+
+}  // namespace
+
+EndpointsController::EndpointsController(ServerState& state, Writer& writer)
+    : state_(state),
+      writer_(writer),
+      queue_("endpoints", state.tasks, state.clock,
+             [this](NamespacedName key) { return reconcile(std::move(key)); }) {}
+
+void EndpointsController::recover(const StartingObject& object) {
+    const NamespacedName key{object.key.namespace_, object.key.name};
+    if (object.key.resource == "services") put_service(key, object.cached.tree());
+    if (object.key.resource != kSlicesResource) return;
+    const std::string service = service_of(object.cached.tree()->get_object());
+    if (!service.empty()) slices_[{key.namespace_, service}].insert(key.name);
+}
+
+void EndpointsController::observe(const store::StoreChange& change, const kube::ObjectPtr& before) {
+    const NamespacedName key{change.key.namespace_, change.key.name};
+    if (change.key.resource == "pods") {
+        observe_pod(change, before);
+    } else if (change.key.resource == "services") {
+        if (change.object != nullptr) {
+            put_service(key, change.object);
+        } else {
+            remove_service(key);
+            queue_.add(key);
+        }
+    } else if (change.key.resource == "endpoints") {
+        if (services_.contains(key)) queue_.add(key);
+    } else if (change.key.resource == kSlicesResource) {
+        for (const kube::ObjectPtr& state : {before, change.object}) {
+            if (state == nullptr) continue;
+            const NamespacedName service{key.namespace_, service_of(state->get_object())};
+            if (service.name.empty()) continue;
+            if (state == change.object)
+                slices_[service].insert(key.name);
+            else if (const auto all = slices_.find(service); all != slices_.end()) {
+                all->second.erase(key.name);
+                if (all->second.empty()) slices_.erase(all);
+            }
+            if (services_.contains(service)) queue_.add(service);
+        }
+    }
+}
+
+void EndpointsController::remove_service(const NamespacedName& key) {
+    const auto service = services_.find(key);
+    if (service == services_.end()) return;
+    const Label label{key.namespace_, label_of(service->second.object->get_object())};
+    if (const auto names = by_label_.find(label); names != by_label_.end()) {
+        names->second.erase(key.name);
+        if (names->second.empty()) by_label_.erase(names);
+    }
+    services_.erase(service);
+}
+
+void EndpointsController::put_service(const NamespacedName& key, kube::ObjectPtr service) {
+    const json::object& object = service->get_object();
+    const auto known = services_.find(key);
+    if (known != services_.end()) {
+        // Its own status, or what does not concern its endpoints.
+        const json::object& before = known->second.object->get_object();
+        if (kube::equal(child(before, "spec"), child(object, "spec")) &&
+            kube::equal(child(metadata_of(before), "labels"), child(metadata_of(object), "labels")))
+            return;
+        remove_service(key);
+    }
+    if (!has_endpoints(object)) return;
+    by_label_[{key.namespace_, label_of(object)}].insert(key.name);
+    Service& entry = services_[key];
+    entry.object = service;
+    const auto [first, last] = state_.cache.range("pods", key.namespace_);
+    for (auto pod = first; pod != last; ++pod)
+        if (selects(object, value_at_path(pod->second.object->text(), "metadata.labels")))
+            if (auto made = pod_endpoint(object, pod->second.tree()->get_object()))
+                entry.pods.insert_or_assign(pod->first.name, *std::move(made));
+    queue_.add(key);
+}
+
+void EndpointsController::put_pod(const NamespacedName& key, const std::string& pod_name,
+                                  const json::object* pod) {
+    Service& service = services_.at(key);
+    const json::object& object = service.object->get_object();
+    std::optional<PodEndpoint> made;
+    if (pod != nullptr)
+        if (const json::value* labels = metadata_of(*pod).if_contains("labels"))
+            if (selects(object, *labels)) made = pod_endpoint(object, *pod);
+    const auto known = service.pods.find(pod_name);
+    if (!made) {
+        if (known == service.pods.end()) return;
+        service.pods.erase(known);
+    } else {
+        if (known != service.pods.end() && known->second == *made) return;
+        service.pods.insert_or_assign(pod_name, *std::move(made));
+    }
+    queue_.add(key);
+}
+
+void EndpointsController::observe_pod(const store::StoreChange& change,
+                                      const kube::ObjectPtr& before) {
+    if (services_.empty()) return;
+    std::set<std::string> concerned;
+    for (const kube::ObjectPtr& state : {before, change.object}) {
+        if (state == nullptr) continue;
+        for (const auto& entry : child(metadata_of(state->get_object()), "labels")) {
+            const json::string* value = entry.value().if_string();
+            if (value == nullptr) continue;
+            const auto found = by_label_.find(
+                {change.key.namespace_,
+                 fmt::format("{}={}", std::string_view(entry.key()), std::string_view(*value))});
+            if (found != by_label_.end())
+                concerned.insert(found->second.begin(), found->second.end());
+        }
+    }
+    for (const std::string& name : concerned)
+        put_pod({change.key.namespace_, name}, change.key.name,
+                change.object == nullptr ? nullptr : &change.object->get_object());
+}
+
+std::vector<Slice> EndpointsController::slices_of(const NamespacedName& key) const {
+    std::vector<Slice> all;
+    const auto names = slices_.find(key);
+    if (names == slices_.end()) return all;
+    for (const std::string& name : names->second) {
+        const CachedObject* found = state_.cache.find(kSlicesResource, key.namespace_, name);
+        if (found == nullptr) continue;
+        const kube::ObjectPtr tree = found->tree();
+        const json::array* ports = array_at(tree->get_object(), "ports");
+        const json::array* endpoints = array_at(tree->get_object(), "endpoints");
+        all.push_back({name, child(metadata_of(tree->get_object()), "labels"),
+                       ports == nullptr ? json::array() : *ports,
+                       endpoints == nullptr ? json::array() : *endpoints});
+    }
+    return all;
+}
+
+Task<StatusResult<void>> EndpointsController::reconcile(NamespacedName key) {
+    const auto service = services_.find(key);
+    if (service == services_.end()) {
+        // What is left of a service that is gone; the slices go with their owner.
+        if (state_.cache.find("services", key.namespace_, key.name) == nullptr &&
+            state_.cache.find("endpoints", key.namespace_, key.name) != nullptr)
+            co_return co_await remove(kEndpoints, key);
+        co_return StatusResult<void>();
+    }
+    const kube::ObjectPtr object = service->second.object;
+    json::array subsets = subsets_of(object->get_object(), service->second.pods);
+    SliceChanges changes =
+        slice_changes(object->get_object(), service->second.pods, slices_of(key));
+    CO_TRY_VOID(co_await write_endpoints(key, object, std::move(subsets)));
+    for (Slice& slice : changes.written)
+        CO_TRY_VOID(co_await write_slice(key, object, std::move(slice)));
+    for (std::string& name : changes.removed)
+        CO_TRY_VOID(co_await remove(kSlices, {key.namespace_, std::move(name)}));
+    co_return StatusResult<void>();
+}
+
+Task<StatusResult<void>> EndpointsController::create(const kube::ResourceType& type,
+                                                     std::string namespace_, json::object object) {
+    // The namespace ends, or someone else was faster: a change of it follows.
+    co_return done_unless(co_await writer_.create(type, std::move(namespace_), std::move(object)),
+                          {Code::kAlreadyExists, Code::kForbidden, Code::kNotFound});
+}
+
+Task<StatusResult<void>> EndpointsController::remove(const kube::ResourceType& type,
+                                                     NamespacedName key) {
+    Target target;
+    target.def = state_.registry.find(type.api_version(), type.plural);
+    target.namespace_ = std::move(key.namespace_);
+    target.name = std::move(key.name);
+    co_return done_unless(co_await writer_.remove(std::move(target), DeleteQuery{}),
+                          {Code::kNotFound});
+}
+
+Task<StatusResult<void>> EndpointsController::write_endpoints(NamespacedName key,
+                                                              kube::ObjectPtr service,
+                                                              json::array subsets) {
+    const json::object labels = endpoints_labels(service->get_object());
+    if (state_.cache.find("endpoints", key.namespace_, key.name) == nullptr) {
+        json::object made{{"metadata", json::object{{"name", key.name}, {"labels", labels}}}};
+        if (!subsets.empty()) made["subsets"] = std::move(subsets);
+        co_return co_await create(kEndpoints, key.namespace_, std::move(made));
+    }
+    const DefPtr def = state_.registry.find(kEndpoints.api_version(), kEndpoints.plural);
+    const json::value wanted(std::move(subsets));
+    Writer::Change change = [def, labels, wanted](const json::value& current) {
+        kube::Document next(current, kube::tree_bytes(wanted) + 4096);
+        ensure_object(next.object(), "metadata")["labels"] = labels;
+        if (wanted.get_array().empty())
+            next.object().erase("subsets");
+        else
+            next.object()["subsets"] = wanted;
+        return StatusResult<NextState>(settle(*def, current, std::move(next)));
+    };
+    co_return done_unless(
+        co_await writer_.rewrite(def, key.namespace_, key.name, std::move(change), {.pure = true}),
+        {Code::kNotFound});
+}
+
+Task<StatusResult<void>> EndpointsController::write_slice(NamespacedName key,
+                                                          kube::ObjectPtr service, Slice slice) {
+    const json::object& owner = service->get_object();
+    if (slice.name.empty()) {
+        const json::object reference{{"apiVersion", "v1"}, {"kind", "Service"},
+                                     {"name", key.name},   {"uid", uid_of(owner)},
+                                     {"controller", true}, {"blockOwnerDeletion", true}};
+        json::object made{{"metadata", json::object{{"generateName", key.name + "-"},
+                                                    {"labels", slice.labels},
+                                                    {"ownerReferences", json::array{reference}}}},
+                          {"addressType", "IPv4"},
+                          {"endpoints", std::move(slice.endpoints)},
+                          {"ports", std::move(slice.ports)}};
+        co_return co_await create(kSlices, key.namespace_, std::move(made));
+    }
+    const DefPtr def = state_.registry.find(kSlices.api_version(), kSlices.plural);
+    const json::value endpoints(std::move(slice.endpoints));
+    Writer::Change change = [def, endpoints, labels = slice.labels](const json::value& current) {
+        kube::Document next(current, kube::tree_bytes(endpoints) + 4096);
+        ensure_object(next.object(), "metadata")["labels"] = labels;
+        next.object()["endpoints"] = endpoints;
+        return StatusResult<NextState>(settle(*def, current, std::move(next)));
+    };
+    co_return done_unless(co_await writer_.rewrite(def, key.namespace_, slice.name,
+                                                   std::move(change), {.pure = true}),
+                          {Code::kNotFound});
+}
+
+}  // namespace muster::apiserver

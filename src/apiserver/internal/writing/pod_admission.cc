@@ -1,0 +1,75 @@
+#include "apiserver/internal/writing/pod_admission.h"
+
+#include <fmt/format.h>
+
+#include "apiserver/objects/json_access.h"
+
+namespace muster::apiserver {
+
+namespace {
+
+constexpr std::size_t kMostLimitBytes = std::size_t{3} * 1024 * 1024;
+
+bool is_pod(const Target& target) { return target.def->storage_key() == "pods"; }
+bool is_claim(const Target& target) {
+    return target.def->storage_key() == "persistentvolumeclaims";
+}
+
+}  // namespace
+
+Surroundings surroundings_of(const ServerState& state, const Target& target,
+                             const json::object& object) {
+    Surroundings around;
+    if (!is_pod(target) && !is_claim(target)) return around;
+    const auto [first, last] = state.cache.range("limitranges", target.namespace_);
+    for (auto range = first; range != last; ++range) around.ranges.push_back(range->second.tree());
+    if (!is_pod(target)) return around;
+    std::string name(string_at(child(object, "spec"), "priorityClassName"));
+    if (name.empty()) name = state.default_class.name();
+    around.priority.emplace();
+    if (name.empty()) return around;
+    const CachedObject* found = state.cache.find(kPriorityClasses, "", name);
+    if (found != nullptr)
+        around.priority = priority_of(found->tree()->get_object());
+    else if (state.options.priority_classes)
+        around.missing_class = std::move(name);
+    return around;
+}
+
+StatusResult<void> admit_pod(const Target& target, json::object& pod,
+                             const Surroundings& surroundings) {
+    if (!is_pod(target)) return {};
+    if (!set_limit_defaults(pod, surroundings.ranges, kMostLimitBytes))
+        return Error(Code::kTooLarge,
+                     "the object would be larger than 3 MiB, with the defaults of its LimitRanges");
+    if (!surroundings.missing_class.empty())
+        return forbidden(
+            target.type(), name_of(pod),
+            fmt::format("no PriorityClass with name {} was found", surroundings.missing_class));
+    if (!surroundings.priority) return {};
+    const std::string problem = give_priority(pod, *surroundings.priority);
+    if (!problem.empty()) return forbidden(target.type(), name_of(pod), problem);
+    return {};
+}
+
+StatusResult<void> check_limits(const Target& target, const json::object& object,
+                                const Surroundings& surroundings) {
+    if (surroundings.ranges.empty()) return {};
+    const std::string problem = is_pod(target) ? pod_limit_problem(object, surroundings.ranges)
+                                               : claim_limit_problem(object, surroundings.ranges);
+    if (!problem.empty()) return forbidden(target.type(), name_of(object), problem);
+    return {};
+}
+
+StatusResult<void> check_default_class(const ServerState& state, const kube::ResourceType& type,
+                                       const json::object& after) {
+    if (type.plural != "priorityclasses" || !bool_at(after, "globalDefault")) return {};
+    const std::string_view other = state.default_class.name();
+    if (other.empty() || other == name_of(after)) return {};
+    return forbidden(
+        type, name_of(after),
+        fmt::format("PriorityClass {} is already marked as default. Only one default can exist",
+                    other));
+}
+
+}  // namespace muster::apiserver
