@@ -140,6 +140,117 @@ INSTANTIATE_TEST_SUITE_P(Each, PauseOfAnOwnedObject,
                                            OwnedRow{"OfASuspendedJob", false, true}),
                          [](const auto& info) { return info.param.name; });
 
+struct ChangedRow {
+    std::string name;
+    bool resumed;  ///< in the middle
+};
+class PauseOfACorrection : public ::testing::TestWithParam<ChangedRow> {
+  protected:
+    PauseOfACorrection() {
+        world.start_operator();
+        world.transport.before_write = [this](const kube::Request& request) {
+            if (request.method == kube::Method::kPut && request.path.ends_with("/ring-config"))
+                ++corrected;
+        };
+        const json::value job = json::parse(R"({"apiVersion": "kubeflow.org/v2beta1",
+            "kind": "MPIJob", "metadata": {"name": "ring", "namespace": "default"},
+            "spec": {"mpiReplicaSpecs": {
+            "Launcher": {"template": {"spec": {"containers": [{"name": "l", "image": "i"}]}}},
+            "Worker": {"replicas": 1,
+                       "template": {"spec": {"containers": [{"name": "w", "image": "i"}]}}}}}})");
+        EXPECT_TRUE(world.wait(world.client.create(kind_.resource, "default", job)).has_value());
+        world.settle();
+    }
+    std::string hosts() {
+        return std::string(world.object(kube::types::kConfigMaps, "ring-config")
+                               ->at("data")
+                               .at("hostfile")
+                               .as_string());
+    }
+    /// Another program that has its own opinion: true if it had to write it.
+    bool change() {
+        json::value config = *world.object(kube::types::kConfigMaps, "ring-config");
+        json::value& said = config.at("data").as_object()["hostfile"];
+        if (said == "elsewhere") return false;
+        said = "elsewhere";
+        const int before = corrected;  // that is no write of the operator's
+        EXPECT_TRUE(world
+                        .wait(world.client.update(kube::types::kConfigMaps, "default",
+                                                  "ring-config", std::move(config)))
+                        .has_value());
+        corrected = before;
+        return true;
+    }
+    void edit(const std::function<void(json::object& spec)>& change) {
+        json::value job = *world.object(kind_.resource, "ring");
+        change(job.at("spec").as_object());
+        EXPECT_TRUE(
+            world.wait(world.client.update(kind_.resource, "default", "ring", std::move(job)))
+                .has_value());
+        world.run_for(1s);
+    }
+    void resize(int workers) {
+        edit([workers](json::object& spec) {
+            spec["mpiReplicaSpecs"].at("Worker").as_object()["replicas"] = workers;
+        });
+    }
+    void suspend(bool suspend) {
+        edit([suspend](json::object& spec) {
+            spec["runPolicy"] = json::object{{"suspend", suspend}};
+        });
+    }
+
+    World world;
+    int corrected = 0;
+
+  private:
+    const jobs::JobKind& kind_ = *jobs::find_kind("kubeflow.org/v2beta1", "MPIJob");
+};
+
+// Two programs that correct each other did so as fast as they could.
+TEST_P(PauseOfACorrection, GrowsAsThatOfADeletion) {
+    for (int second = 0; second < 600; ++second) {
+        world.run_for(1s);
+        change();
+        if (GetParam().resumed && second == 300) {
+            suspend(true);
+            suspend(false);
+        }
+    }
+    EXPECT_GE(corrected, GetParam().resumed ? 9 : 7);
+    EXPECT_LE(corrected, GetParam().resumed ? 14 : 8);
+    EXPECT_THAT(world.events("ring"),
+                ::testing::Contains(::testing::HasSubstr(
+                    "ConfigMap ring-config was changed soon after it was corrected, "
+                    "for the 3. time in a row: it is corrected again after a pause of 20 s")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PauseOfACorrection,
+                         ::testing::Values(ChangedRow{"OfARunningJob", false},
+                                           ChangedRow{"OfOneThatIsResumed", true}),
+                         [](const auto& info) { return info.param.name; });
+
+using WhatTheJobWants = PauseOfACorrection;
+
+TEST_P(WhatTheJobWants, IsWrittenAtOnce) {
+    for (int workers = 2; workers < 12; ++workers) {
+        resize(workers);
+        EXPECT_THAT(hosts(), ::testing::HasSubstr(fmt::format("ring-worker-{}.", workers - 1)));
+    }
+    // Nor does a pause of what another program does to it count.
+    for (int time = 0; time < 4; ++time) {
+        change();
+        world.run_for(1s);
+    }
+    EXPECT_EQ(hosts(), "elsewhere");
+    resize(3);
+    EXPECT_THAT(hosts(), ::testing::HasSubstr("ring-worker-2."));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, WhatTheJobWants,
+                         ::testing::Values(ChangedRow{"OfARunningJob", false}),
+                         [](const auto& info) { return info.param.name; });
+
 void kill(World& world, const std::string& pod) { world.set_phase(pod, "Failed", 137); }
 void fail(World& world, const std::string& pod) { world.set_phase(pod, "Failed", 1); }
 void evict(World& world, const std::string& pod) { world.set_phase(pod, "Failed"); }

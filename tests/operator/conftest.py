@@ -24,8 +24,10 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / "release" / "src" / "cli" / "muster"))
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
+sys.path.append(str(ROOT / "tests" / "e2e"))
 
 import cluster  # noqa: E402
+from machine_files import unchanged_machine  # noqa: E402, F401  (a fixture of every test)
 from programs import BuildFailed, Missing  # noqa: E402
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -110,11 +112,11 @@ class Server(cluster.Cluster):
                 if version["served"]:
                     self.until_served(f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}?limit=1")
 
-    def until_served(self, path, patience=PATIENCE):
-        """Asks as clients of a kind that is new have to: nothing tells when its server has it."""
+    def until_served(self, path, patience=PATIENCE, status=200):
+        """Asks as clients of a kind that is new have to: nothing tells when its server has it. 404: until it has it no more."""
         deadline = time.monotonic() + patience
-        while self.call("GET", path)[0] != 200:
-            assert time.monotonic() < deadline, f"{path} is not served after {patience} s"
+        while self.call("GET", path)[0] != status:
+            assert time.monotonic() < deadline, f"{path} is not answered {status} after {patience} s"
             time.sleep(0.05)
 
 

@@ -1,6 +1,7 @@
 """The process itself: flags, configuration, health, metrics, logs."""
 
 import json
+import os
 import subprocess
 
 from conftest import BINARY, job
@@ -22,6 +23,20 @@ def test_health_metrics_and_logs(operator, stage):
     assert counts["process_resident_memory_bytes"] > 0
     for line in operator.log.read_text().splitlines():
         assert {"ts", "level", "msg"} <= set(json.loads(line))
+
+
+def test_large_jobs_are_read_beside_the_loop(operator, stage):
+    def threads():
+        return len(os.listdir(f"/proc/{operator.process.pid}/task"))
+
+    stage.post(job("PyTorchJob", name="small", replicas={"Master": 1}))
+    stage.pods(1)
+    before = threads()
+    large = job("PyTorchJob", name="large", replicas={"Master": 1})
+    large["metadata"].setdefault("annotations", {})["example.com/note"] = "x" * 100_000
+    stage.post(large)
+    stage.pods(2)
+    assert threads() == before + 1, "it has none to read them"
 
 
 def test_kinds_that_are_not_enabled_are_left_alone(start, stage):

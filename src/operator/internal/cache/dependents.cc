@@ -74,11 +74,7 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     rules_.paused = paused;
     for (const TypeFacts& type : facts->types)
         if (type.wanted > 0) slot({type.type, type.wanted - 1});
-    // A user who resumes a job does not want to wait.
-    if (afresh && owned_history_) {
-        owned_history_->former.clear();
-        owned_history_->told.clear();
-    }
+    if (afresh && owned_history_) owned_history_->end_pauses();
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
             Slot& slot = types_[type].slots[i];
@@ -166,7 +162,7 @@ Dependents Dependents::rebuilt_from(const std::vector<PodPtr>& pods,
     made.owned_objects_version_ = owned_objects_version_;
     made.ensured_version_ = ensured_version_;
     made.obstacle_ = obstacle_;
-    if (owned_history_) made.owned_history_ = std::make_unique<OwnedHistory>(*owned_history_);
+    if (owned_history_) made.owned_history_ = std::make_unique<OwnedObjectHistory>(*owned_history_);
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
             const Slot& ours = types_[type].slots[i];
@@ -458,41 +454,9 @@ Instant Dependents::expire(Instant now) {
 
 // --- owned objects
 
-Dependents::OwnedHistory& Dependents::owned_history() {
-    if (!owned_history_) owned_history_ = std::make_unique<OwnedHistory>();
+OwnedObjectHistory& Dependents::owned_history() {
+    if (!owned_history_) owned_history_ = std::make_unique<OwnedObjectHistory>();
     return *owned_history_;
-}
-
-void Dependents::drop_empty_owned_history() {
-    if (owned_history_->former.empty() && owned_history_->our_own.empty()) owned_history_.reset();
-}
-
-void Dependents::owned_object_came(const OwnedObjectId& id) {
-    if (!owned_history_) return;
-    owned_history_->former.erase(id);
-    owned_history_->told.erase(id);
-    drop_empty_owned_history();
-}
-
-void Dependents::owned_object_left(const OwnedObjectRecord& object) {
-    const bool by_us = owned_history_ && owned_history_->our_own.erase(object.uid) > 0;
-    if (by_us) return drop_empty_owned_history();
-    owned_history().former[object.id()] = {
-        .in_a_row = object.in_a_row, .created = object.created, .ended_at = {}};
-}
-
-void Dependents::owned_object_delete_sent(const std::string& uid) {
-    owned_history().our_own.insert(uid);
-}
-
-void Dependents::owned_object_delete_failed(const std::string& uid) {
-    if (!owned_history_) return;
-    owned_history_->our_own.erase(uid);
-    drop_empty_owned_history();
-}
-
-bool Dependents::pause_to_be_told(const OwnedObjectId& id) {
-    return owned_history_ && owned_history_->told.insert(id).second;
 }
 
 // --- queries

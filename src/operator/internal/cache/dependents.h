@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time/clock.h"
-#include "operator/internal/cache/owned_objects.h"
+#include "operator/internal/cache/owned_object_history.h"
 #include "operator/internal/cache/replica_totals.h"
 
 namespace muster::operators {
@@ -81,19 +81,10 @@ class Dependents {
         ensured_version_ = version;
         obstacle_.reset();
     }
-    // Those that someone else has deleted, so that they are made again after pauses.
-    using FormerOwnedObjects = std::map<OwnedObjectId, FormerObject>;
-    void owned_object_came(const OwnedObjectId& id);
-    void owned_object_left(const OwnedObjectRecord& object);
-    /// We delete this one.
-    void owned_object_delete_sent(const std::string& uid);
-    void owned_object_delete_failed(const std::string& uid);
-    /// Null if there are none.
-    const FormerOwnedObjects* former_owned_objects() const {
-        return owned_history_ ? &owned_history_->former : nullptr;
-    }
-    /// True the first time after that object went.
-    bool pause_to_be_told(const OwnedObjectId& id);
+    /// Null if nothing has happened to them.
+    OwnedObjectHistory* known_owned_history() { return owned_history_.get(); }
+    const OwnedObjectHistory* known_owned_history() const { return owned_history_.get(); }
+    OwnedObjectHistory& owned_history();
 
     /// Why they can't be made, for people; null if no reason is known.
     const std::string* obstacle() const { return obstacle_.get(); }
@@ -116,11 +107,6 @@ class Dependents {
 
   private:
     class Recount;
-    struct OwnedHistory {
-        FormerOwnedObjects former;
-        std::set<OwnedObjectId> told;   ///< of these, whose pause has been told
-        std::set<std::string> our_own;  ///< uids of what we delete
-    };
 
     Slot& slot(SlotId id);
     void count(ReplicaTotals& totals, SlotId id, const Slot& slot, int sign) const {
@@ -138,8 +124,6 @@ class Dependents {
     void choose_pod(Slot& slot);
     Expectations& expectations();
     void drop_met_expectations();
-    OwnedHistory& owned_history();
-    void drop_empty_owned_history();
 
     CountingRules rules_;
     std::vector<OfType> types_;  ///< by type
@@ -150,7 +134,7 @@ class Dependents {
     std::uint64_t owned_objects_version_ = 1;
     std::uint64_t ensured_version_ = 0;
     std::shared_ptr<const std::string> obstacle_;
-    std::unique_ptr<OwnedHistory> owned_history_;  ///< null for most jobs
+    std::unique_ptr<OwnedObjectHistory> owned_history_;  ///< null for most jobs
 };
 
 }  // namespace muster::operators

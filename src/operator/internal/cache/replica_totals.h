@@ -23,6 +23,8 @@ struct FormerObject {
     WallTime created{};
     std::optional<WallTime> ended_at;
     bool counted = false;  ///< its successor is a restart that was counted
+
+    friend bool operator==(const FormerObject&, const FormerObject&) = default;
 };
 FormerObject former(const PodRecord& pod);
 FormerObject former(const ServiceRecord& service);

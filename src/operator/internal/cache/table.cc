@@ -72,10 +72,10 @@ void Table::apply(const OwnedObjectPtr& before, const OwnedObjectPtr& after) {
         owned_object_changed(job);
         const auto owner = by_owner_.find(job);
         if (owner == by_owner_.end()) continue;
-        if (is_of(after, job))
-            owner->second.owned_object_came(after->id());
-        else
-            owner->second.owned_object_left(*object);
+        if (!is_of(after, job))
+            owner->second.owned_history().left(*object);
+        else if (OwnedObjectHistory* history = owner->second.known_owned_history())
+            history->came(after->id());
     }
 }
 

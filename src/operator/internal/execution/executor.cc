@@ -24,6 +24,10 @@ namespace {
 /// which is safe: it costs one answer "already exists" or "not found".
 constexpr Duration kPatience = std::chrono::seconds(30);
 
+std::size_t hash_of(const jobs::OwnedObject& wanted) {
+    return std::hash<std::string>{}(json::serialize(wanted.content));
+}
+
 }  // namespace
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
@@ -320,42 +324,61 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
     co_return !context->pods_must_wait;
 }
 
-/// Whether it was deleted again and again and is not made yet. One that is made says how many went
-/// before it.
-bool Executor::in_pause(WriteContext& context, jobs::OwnedObject& wanted) {
+/// What others did to it before, if that is the reason why it is not as it should be; null if not.
+const OwnedObjectPause* Executor::pause_of(const WriteContext& context,
+                                           const jobs::OwnedObject& wanted) const {
     const OwnedObjectId id{wanted.type.kind, wanted.name};
-    const auto pause = std::ranges::find(context.owned_object_pauses, id, &OwnedObjectPause::id);
-    if (pause == context.owned_object_pauses.end()) return false;
-    wanted.annotations[std::string(jobs::annotations::kInARow)] = std::to_string(pause->in_a_row);
-    if (pause->waits && table_.of(context.job_uid()).pause_to_be_told(id))
-        context.tell(kube::EventType::kWarning, "DeletedAgain",
-                     fmt::format("{} {} was deleted soon after it was made, for the {}. time in a "
-                                 "row: it is made again after a pause of {} s; find out what "
-                                 "deletes it",
-                                 id.kind, id.name, pause->in_a_row, pause->length.count()));
-    return pause->waits;
+    for (const OwnedObjectPause& pause : context.owned_object_pauses)
+        if (pause.id == id && (!pause.corrected_to || pause.corrected_to == hash_of(wanted)))
+            return &pause;
+    return nullptr;
+}
+
+void Executor::tell_pause(WriteContext& context, const OwnedObjectPause& pause) {
+    if (!table_.of(context.job_uid()).owned_history().pause_to_be_told(pause.id)) return;
+    const bool changed = pause.corrected_to.has_value();
+    context.tell(
+        kube::EventType::kWarning, changed ? "ChangedAgain" : "DeletedAgain",
+        fmt::format("{} {} was {} soon after it was {}, for the {}. time in a row: it is "
+                    "{} again after a pause of {} s; find out what {} it",
+                    pause.id.kind, pause.id.name, changed ? "changed" : "deleted",
+                    changed ? "corrected" : "made", pause.in_a_row, changed ? "corrected" : "made",
+                    pause.length.count(), changed ? "changes" : "deletes"));
 }
 
 Task<void> Executor::ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted,
                             bool needed) {
-    if (in_pause(*context, wanted)) {
+    const OwnedObjectPtr before = known(*context, wanted);
+    if (is_right(before, *context->job, wanted)) co_return;
+    const OwnedObjectPause* pause = pause_of(*context, wanted);
+    if (pause != nullptr && pause->waits) {
+        tell_pause(*context, *pause);
         context->owned_objects_ensured = false;
         if (needed) context->pods_must_wait = true;
         co_return;
     }
-    const Result<bool> made = co_await ensure_owned_object(context->client, known(*context, wanted),
-                                                           context->job, wanted);
-    if (made.has_value()) {
-        if (*made)
+    const std::int32_t in_a_row = pause == nullptr ? 0 : pause->in_a_row;
+    // One that is made says how many went before it.
+    if (pause != nullptr && !pause->corrected_to)
+        wanted.annotations[std::string(jobs::annotations::kInARow)] = std::to_string(in_a_row);
+    const auto outcome =
+        co_await ensure_owned_object(context->client, before, context->job, wanted);
+    if (outcome.has_value()) {
+        if (*outcome == OwnedObjectOutcome::kMade)
             context->tell(kube::EventType::kNormal, "SuccessfulCreate" + wanted.type.kind,
                           fmt::format("Created {}: {}", wanted.type.kind, wanted.name));
+        if (*outcome == OwnedObjectOutcome::kCorrected)
+            table_.of(context->job_uid())
+                .owned_history()
+                .corrected({wanted.type.kind, wanted.name}, hash_of(wanted), in_a_row,
+                           clock_.wall_now());
         co_return;
     }
     context->owned_objects_ensured = false;
     if (needed) context->pods_must_wait = true;
-    const bool foreign = made.error().code() == Code::kAlreadyExists;
-    if (foreign && needed) context->obstructions.insert(made.error().message());
-    context->fail_and_tell("create " + wanted.type.kind, wanted.name, made.error(),
+    const bool foreign = outcome.error().code() == Code::kAlreadyExists;
+    if (foreign && needed) context->obstructions.insert(outcome.error().message());
+    context->fail_and_tell("create " + wanted.type.kind, wanted.name, outcome.error(),
                            foreign ? "ErrResourceExists" : "FailedCreate" + wanted.type.kind,
                            "Error creating");
 }
@@ -364,7 +387,7 @@ Task<void> Executor::remove_integration(std::shared_ptr<WriteContext> context,
                                         IntegrationDeletion deletion) {
     const kube::ResourceType& type = resource_of(deletion.type);
     const std::string& name = context->record->name;
-    table_.of(context->job_uid()).owned_object_delete_sent(deletion.uid);
+    table_.of(context->job_uid()).owned_history().delete_sent(deletion.uid);
     kube::DeleteOptions options;
     options.precondition_uid = deletion.uid;
     auto removed = co_await context->client.remove(type, context->ns(), name, std::move(options));
@@ -375,7 +398,7 @@ Task<void> Executor::remove_integration(std::shared_ptr<WriteContext> context,
     }
     const Code code = removed.error().code();
     if (code == Code::kNotFound || code == Code::kConflict) co_return;
-    table_.of(context->job_uid()).owned_object_delete_failed(deletion.uid);
+    table_.of(context->job_uid()).owned_history().delete_failed(deletion.uid);
     context->fail_and_tell("delete " + type.kind, name, removed.error(), "FailedDelete" + type.kind,
                            "Error deleting");
 }

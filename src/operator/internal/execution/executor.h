@@ -48,7 +48,9 @@ class Executor {
                                     std::vector<IntegrationType> integrations);
     Task<void> ensure(std::shared_ptr<WriteContext> context, jobs::OwnedObject wanted, bool needed);
     OwnedObjectPtr known(const WriteContext& context, const jobs::OwnedObject& owned_object) const;
-    bool in_pause(WriteContext& context, jobs::OwnedObject& wanted);
+    const OwnedObjectPause* pause_of(const WriteContext& context,
+                                     const jobs::OwnedObject& wanted) const;
+    void tell_pause(WriteContext& context, const OwnedObjectPause& pause);
     bool comes_too_late(const WriteContext& context, const Dependents& dependents,
                         const jobs::OwnedObject& wanted) const;
     Task<void> remove_integration(std::shared_ptr<WriteContext> context,

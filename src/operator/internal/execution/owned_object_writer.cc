@@ -34,20 +34,24 @@ Error foreign(const jobs::Job& job, const jobs::OwnedObject& wanted,
 
 }  // namespace
 
-Task<Result<bool>> ensure_owned_object(kube::Client& client, OwnedObjectPtr known,
-                                       std::shared_ptr<const jobs::Job> job,
-                                       jobs::OwnedObject wanted) {
+bool is_right(const OwnedObjectPtr& known, const jobs::Job& job, const jobs::OwnedObject& wanted) {
+    return known != nullptr && known->owner_uid.get() == job.metadata.uid && !known->deleting &&
+           !differs(known->content, wanted);
+}
+
+Task<Result<OwnedObjectOutcome>> ensure_owned_object(kube::Client& client, OwnedObjectPtr known,
+                                                     std::shared_ptr<const jobs::Job> job,
+                                                     jobs::OwnedObject wanted) {
+    using enum OwnedObjectOutcome;
     const std::string& ns = job->metadata.namespace_;
     const bool is_there = known != nullptr;
-    if (is_there && known->owner_uid.get() == job->metadata.uid && !known->deleting &&
-        !differs(known->content, wanted))
-        co_return false;
+    if (is_right(known, *job, wanted)) co_return kWasRight;
 
     if (wanted.make) CO_TRY_VOID(wanted.make(wanted.content));
     if (!is_there) {
         auto created =
             co_await client.create(wanted.type, ns, jobs::owned_object_manifest(*job, wanted));
-        if (created.has_value()) co_return true;
+        if (created.has_value()) co_return kMade;
         if (created.error().code() != Code::kAlreadyExists) co_return std::move(created.error());
     }
     // Ours from an earlier try that the watch is about to show, ours and different, or foreign.
@@ -62,13 +66,13 @@ Task<Result<bool>> ensure_owned_object(kube::Client& client, OwnedObjectPtr know
         co_return Error(Code::kConflict, title(*job, wanted) + " is being deleted");
     const auto label = metadata.labels.find(kJobName);
     const bool is_labelled = label != metadata.labels.end() && label->second == job->metadata.name;
-    if (is_labelled && !differs(project_owned_object(wanted.type, **live).content, wanted))
-        co_return false;
+    const bool is_wrong = differs(project_owned_object(wanted.type, **live).content, wanted);
+    if (is_labelled && !is_wrong) co_return kWasRight;
     json::object right = corrected((*live)->get_object(), wanted);
     if (!is_labelled) set_label(right, job->metadata.name);
     auto updated = co_await client.update(wanted.type, ns, wanted.name, std::move(right));
     if (!updated.has_value()) co_return std::move(updated.error());
-    co_return false;
+    co_return is_wrong ? kCorrected : kWasRight;
 }
 
 }  // namespace muster::operators

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using enum OwnedObjectOutcome;
 
 /// One object behind an API that knows nothing else.
 class OneObject final : public kube::Transport {
@@ -54,10 +55,10 @@ class OneObject final : public kube::Transport {
 
 class OwnedObjectWriter : public ::testing::Test {
   protected:
-    Result<bool> keep() {
-        std::optional<Result<bool>> result;
+    Result<OwnedObjectOutcome> keep() {
+        std::optional<Result<OwnedObjectOutcome>> result;
         asio::co_spawn(context, ensure_owned_object(client, nullptr, job, wanted),
-                       [&](std::exception_ptr thrown, Result<bool> done) {
+                       [&](std::exception_ptr thrown, Result<OwnedObjectOutcome> done) {
                            EXPECT_EQ(thrown, nullptr);
                            result = std::move(done);
                        });
@@ -80,7 +81,7 @@ class OwnedObjectWriter : public ::testing::Test {
 };
 
 TEST_F(OwnedObjectWriter, MakesWhatIsMissing) {
-    EXPECT_TRUE(keep().value());
+    EXPECT_EQ(keep().value(), kMade);
     EXPECT_THAT(api.requests, ElementsAre("POST"));
     EXPECT_EQ(there(), json::parse(R"({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"hosts": "a"},
@@ -94,11 +95,11 @@ TEST_F(OwnedObjectWriter, MakesWhatIsMissing) {
 TEST_F(OwnedObjectWriter, WritesWhatDiffersAndNothingElse) {
     ASSERT_TRUE(keep().has_value());
     there().as_object()["immutable"] = false;
-    EXPECT_FALSE(keep().value());
+    EXPECT_EQ(keep().value(), kWasRight);
     EXPECT_THAT(api.requests, ElementsAre("POST", "POST", "GET"));
     data()["hosts"] = "elsewhere";
     api.requests.clear();
-    EXPECT_FALSE(keep().value());
+    EXPECT_EQ(keep().value(), kCorrected);
     EXPECT_THAT(api.requests, ElementsAre("POST", "GET", "PUT"));
     EXPECT_EQ(data().at("hosts"), "a");
     EXPECT_EQ(there().at("immutable"), false);
@@ -107,7 +108,7 @@ TEST_F(OwnedObjectWriter, WritesWhatDiffersAndNothingElse) {
 TEST_F(OwnedObjectWriter, GivesTheJobsLabelToOneOfAnEarlierOperator) {
     ASSERT_TRUE(keep().has_value());
     there().at("metadata").as_object()["labels"] = json::object{{"theirs", "1"}};
-    EXPECT_FALSE(keep().value());
+    EXPECT_EQ(keep().value(), kWasRight);
     EXPECT_EQ(there().at("metadata").at("labels"),
               json::parse(R"({"theirs": "1", "training.kubeflow.org/job-name": "demo"})"));
 }

@@ -52,12 +52,15 @@ struct IntegrationDeletion {
     friend bool operator==(const IntegrationDeletion&, const IntegrationDeletion&) = default;
 };
 
-/// An owned object that someone else has deleted, and that is made again after a pause.
+/// An owned object that someone else has deleted or changed, and that is made or corrected again
+/// after a pause.
 struct OwnedObjectPause {
     OwnedObjectId id;
-    std::int32_t in_a_row = 0;  ///< that went
+    std::int32_t in_a_row = 0;  ///< that went, or were changed
     std::chrono::seconds length{};
     bool waits = false;  ///< the pause is not over
+    /// It was changed after it had been corrected to the content of this hash; unset: it went.
+    std::optional<std::size_t> corrected_to = std::nullopt;
 
     friend bool operator==(const OwnedObjectPause&, const OwnedObjectPause&) = default;
 };

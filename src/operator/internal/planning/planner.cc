@@ -178,14 +178,18 @@ class Planner {
     }
 
     void pause_owned_objects() {
-        const Dependents::FormerOwnedObjects* gone = dependents_.former_owned_objects();
-        if (gone == nullptr) return;
-        for (const auto& [id, former] : *gone) {
+        const OwnedObjectHistory* history = dependents_.known_owned_history();
+        if (history == nullptr) return;
+        const auto pause_of = [&](const OwnedObjectId& id, const FormerObject& former,
+                                  std::optional<std::size_t> corrected_to) {
             const Pause pause = pause_after(former, draft_.now);
             plan_.owned_object_pauses.push_back(
-                {id, pause.in_a_row, pause.length, pause.end.has_value()});
+                {id, pause.in_a_row, pause.length, pause.end.has_value(), corrected_to});
             if (pause.end) note_end(*pause.end);
-        }
+        };
+        for (const auto& [id, former] : history->former()) pause_of(id, former, {});
+        for (const auto& [id, correction] : history->corrections())
+            pause_of(id, correction.former, correction.content);
     }
 
     /// Reports what keeps pods from being made, and withdraws what no longer does.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/test_inputs.h"
 #include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 #include "operator/internal/planning/conditions.h"
@@ -15,7 +16,7 @@ namespace {
 using enum JobState;
 
 TEST(States, TheDocumentIsWhatTheTableSays) {
-    std::ifstream file(MUSTER_SOURCE_DIR "/docs/states.md");
+    std::ifstream file(source_path("docs/states.md"));
     ASSERT_TRUE(file) << "docs/states.md is missing: ./dev docs writes it";
     std::stringstream text;
     text << file.rdbuf();

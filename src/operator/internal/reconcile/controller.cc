@@ -4,6 +4,7 @@
 
 #include "base/async/cancellation.h"
 #include "base/time/loop_watch.h"
+#include "base/time/restarting_task.h"
 #include "base/unexpected.h"
 
 namespace muster::operators {
@@ -17,22 +18,25 @@ Controller::Controller(Clock& clock, TaskGroup& tasks, Reconcile reconcile, Done
       timers_(clock, tasks, [this](const std::string& key) { queue_.add(key); }) {}
 
 void Controller::start(int workers) {
-    for (int i = 0; i < workers; ++i) tasks_.spawn_essential("operator worker", work());
+    for (int i = 0; i < workers; ++i)
+        spawn_restarting(tasks_, clock_, "operator worker", [this] { return work(); });
 }
 
 Task<void> Controller::work() {
     for (;;) {
         const std::string key = co_await queue_.next();
         works_for("reconciling", key);
+        const std::string what = "reconciling " + key;
         const Instant began = clock_.now();
         bool complete = false;
         try {
             complete = co_await reconcile_(key);
         } catch (...) {
             if (is_cancellation(std::current_exception())) throw;
-            report_unexpected("reconciling " + key, std::current_exception());
+            report_unexpected(what, std::current_exception());
         }
-        if (done_) done_(key, clock_.now() - began, complete);
+        // Whatever is told of it, the key must not stay with this worker.
+        if (done_) contained(what, [&] { done_(key, clock_.now() - began, complete); });
         if (complete)
             queue_.forget(key);
         else

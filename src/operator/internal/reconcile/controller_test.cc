@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 
 namespace muster::operators {
@@ -45,12 +46,15 @@ class ControllerTest : public ::testing::Test {
     std::map<std::string, int> failures;  ///< that are still to come
     std::map<std::string, int> at_once;
     int most_at_once = 0;
+    bool done_throws = false;  ///< once
     std::vector<std::string> begun;
     std::vector<std::string> ended;
     Controller controller{clock, tasks,
                           [this](std::string key) { return reconcile(std::move(key)); },
                           [this](const std::string& key, Duration took, bool complete) {
                               EXPECT_EQ(took, takes);
+                              if (std::exchange(done_throws, false))
+                                  throw std::runtime_error("a listener's fault");
                               ended.push_back(key + (complete ? "" : " failed"));
                           }};
 };
@@ -62,6 +66,29 @@ TEST_F(ControllerTest, AKeyWhoseReconciliationThrowsIsTriedAgainAndTheOthersAreR
     controller.add("other");
     run_for(60s);
     EXPECT_THAT(begun, UnorderedElementsAre("throws", "throws", "throws", "other"));
+}
+
+TEST_F(ControllerTest, AKeyIsReconciledAgainWhoeverThrewAtItsEnd) {
+    done_throws = true;
+    controller.start(1);
+    controller.add("a");
+    run_for(10s);
+    EXPECT_THAT(begun, ElementsAre("a"));
+    controller.add("a");
+    run_for(10s);
+    EXPECT_THAT(begun, ElementsAre("a", "a"));
+}
+
+TEST_F(ControllerTest, AWorkerWorksOnAfterAFault) {
+    {
+        const TaskFault fault("operator worker");
+        controller.start(1);
+        controller.add("a");
+        run_for(0s);
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    run_for(10s);
+    EXPECT_THAT(ended, ElementsAre("a"));
 }
 
 TEST_F(ControllerTest, NothingIsReconciledBeforeItStarts) {

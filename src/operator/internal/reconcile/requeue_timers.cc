@@ -1,6 +1,6 @@
 #include "operator/internal/reconcile/requeue_timers.h"
 
-#include <vector>
+#include "base/time/restarting_task.h"
 
 namespace muster::operators {
 
@@ -28,21 +28,21 @@ void RequeueTimers::arm() {
     const WallTime first = by_time_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
     armed_.insert(first);
-    tasks_.spawn_essential("operator alarm", wait_until(first));
+    spawn_restarting(tasks_, clock_, "operator alarm", [this, first] { return wait_until(first); });
 }
 
 Task<void> RequeueTimers::wait_until(WallTime until) {
     co_await clock_.sleep_until_wall(until);
     armed_.erase(until);
     const WallTime now = clock_.wall_now();
-    std::vector<std::string> due;
+    // Each is forgotten when it was told: after a fault the others still are.
     while (!by_time_.empty() && by_time_.begin()->first <= now) {
-        due.push_back(by_time_.begin()->second);
-        by_key_.erase(due.back());
-        by_time_.erase(by_time_.begin());
+        const std::pair<WallTime, std::string> due = *by_time_.begin();
+        requeue_(due.second);
+        // Unless it was set again.
+        if (by_time_.erase(due) > 0) by_key_.erase(due.second);
     }
     arm();
-    for (const std::string& key : due) requeue_(key);
 }
 
 }  // namespace muster::operators

@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 
 namespace muster::operators {
@@ -28,7 +29,12 @@ class RequeueTimersTest : public ::testing::Test {
     SimClock clock;
     TaskGroup tasks{context.get_executor()};
     std::vector<std::string> requeued;
-    RequeueTimers timers{clock, tasks, [this](const std::string& key) { requeued.push_back(key); }};
+    bool throws = false;  ///< once
+    RequeueTimers timers{clock, tasks, [this](const std::string& key) {
+                             if (std::exchange(throws, false))
+                                 throw std::runtime_error("a listener's fault");
+                             requeued.push_back(key);
+                         }};
 };
 
 TEST_F(RequeueTimersTest, EachRingsOnceAtItsTimeAndNotBefore) {
@@ -70,6 +76,22 @@ TEST_F(RequeueTimersTest, WhatIsDueAlreadyRingsAtOnce) {
     timers.set("a", in(-1h));
     run_for(0s);
     EXPECT_THAT(requeued, ElementsAre("a"));
+}
+
+TEST_F(RequeueTimersTest, EachRingsAfterAFault) {
+    {
+        const TaskFault fault("operator alarm");
+        timers.set("a", in(10s));
+        timers.set("b", in(10s));
+        timers.set("c", in(20s));
+        run_for(0s);
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    throws = true;
+    run_for(10s);
+    EXPECT_THAT(requeued, IsEmpty());
+    run_for(10s);
+    EXPECT_THAT(requeued, ElementsAre("a", "b", "c"));
 }
 
 TEST_F(RequeueTimersTest, ItMayBeSetAgainWhenItRings) {
