@@ -11,6 +11,7 @@
 #include "base/async/then_stop.h"
 #include "base/log.h"
 #include "base/time/alarm.h"
+#include "base/time/restarting_task.h"
 #include "base/time/time_limit.h"
 #include "job_protocol/protocol.h"
 
@@ -52,11 +53,13 @@ struct Agent::State {
                   .about = "the agent of " + options.name,
                   .limits = options.rpc}) {}
 
+    void begin_tasks(TaskGroup& tasks);
     Task<void> work(TaskGroup& tasks, AgentEnd& end);
     Task<AgentEnd> act(TaskGroup& tasks);
     Task<void> start(job_protocol::World world);
-    Task<void> stop(StopWorkers what);
+    Task<void> stop(Duration grace);
     Task<void> check(job_protocol::Check what);
+    void disconnected(std::string trouble);
     Task<void> follow();
     Task<Result<void>> one_stream();
     Task<void> tell();
@@ -77,8 +80,9 @@ struct Agent::State {
     Signal woken_changed;
     Signal untold_changed;
     Alarm alarm;
-    bool open = false;                         ///< whether the stream is open
-    std::optional<job_protocol::Report> told;  ///< the last report sent over it
+    bool open = false;                          ///< whether the stream is open
+    std::optional<job_protocol::Report> told;   ///< the last report sent over it
+    std::optional<workers::WorkerEnd> noticed;  ///< a worker's end that `here` does not know yet
     TaskGroup tasks_of_client{executor};
     rpc::Client client;
 };
@@ -104,13 +108,18 @@ Task<AgentEnd> Agent::State::act(TaskGroup& tasks) {
             owner.begin_store(begin->world);
             wake();
         } else if (auto* world = std::get_if<StartWorkers>(&next)) {
-            tasks.spawn_essential("start workers", start(std::move(world->world)));
+            tasks.spawn("start workers", start(std::move(world->world)),
+                        [this](const std::string& what) {
+                            here.started(Error(Code::kInternal, what), clock.wall_now());
+                            wake();
+                        });
             wake();
         } else if (auto* what = std::get_if<StopWorkers>(&next)) {
             // At the end of the job the owner logs more.
             (here.knows_the_end() ? log::info : log::warning)(
                 fmt::format("workers stop: {}", what->why), {{"node", options.name}});
-            tasks.spawn_essential("stop workers", stop(std::move(*what)));
+            spawn_restarting(tasks, clock, "stop workers",
+                             [this, grace = what->grace] { return stop(grace); });
             wake();
         } else if (auto* order = std::get_if<CheckNode>(&next)) {
             const job_protocol::CheckResult nothing{.epoch = order->check.epoch,
@@ -143,8 +152,8 @@ Task<void> Agent::State::start(job_protocol::World world) {
     wake();
 }
 
-Task<void> Agent::State::stop(StopWorkers what) {
-    co_await workers.stop(what.grace);
+Task<void> Agent::State::stop(Duration grace) {
+    co_await workers.stop(grace);
     here.stopped(clock.now());
     wake();
 }
@@ -156,8 +165,9 @@ Task<void> Agent::State::check(job_protocol::Check what) {
 
 Task<void> Agent::State::watch_ends() {
     for (;;) {
-        const workers::WorkerEnd end = co_await workers.next_end();
-        here.ended(end);
+        if (!noticed) noticed = co_await workers.next_end();
+        here.ended(*noticed);
+        noticed.reset();
         wake();
     }
 }
@@ -174,16 +184,19 @@ Task<void> Agent::State::watch_steps() {
 
 // ---- the master
 
+void Agent::State::disconnected(std::string trouble) {
+    open = false;
+    told.reset();
+    here.connected(false, std::move(trouble), clock.now());
+    wake();
+}
+
 Task<void> Agent::State::follow() {
     for (;;) {
         const Result<void> ended = co_await one_stream();
-        open = false;
-        told.reset();
-        const std::string trouble = client.trouble() ? client.trouble()->message()
-                                    : ended          ? "the master ended the stream"
-                                                     : ended.error().message();
-        here.connected(false, trouble, clock.now());
-        wake();
+        disconnected(client.trouble() ? client.trouble()->message()
+                     : ended          ? "the master ended the stream"
+                                      : ended.error().message());
         if (client.ended()) {
             here.refused("the job's master refuses this agent: " + client.ended()->message() +
                          (client.ended()->code() == Code::kUnauthorized
@@ -248,7 +261,7 @@ Task<void> Agent::State::tell() {
             co_await untold_changed.wait();
             continue;
         }
-        if (clock.now() < steps_next && differ_in_steps_alone(report, *told)) {
+        if (told && clock.now() < steps_next && differ_in_steps_alone(report, *told)) {
             co_await first_of(untold_changed.wait(), clock.sleep_until(steps_next));
             continue;
         }
@@ -285,13 +298,23 @@ Task<void> Agent::State::watch_master() {
     }
 }
 
+/// The workers, which run on, and the other nodes count on all of these.
+void Agent::State::begin_tasks(TaskGroup& tasks) {
+    spawn_restarting(
+        tasks, clock, "follow the master", [this] { return follow(); },
+        [this](const std::string& what) { disconnected(what); });
+    // A report may have been lost; another one with the same content does no harm.
+    spawn_restarting(
+        tasks, clock, "tell the master", [this] { return tell(); },
+        [this](const std::string&) { told.reset(); });
+    spawn_restarting(tasks, clock, "watch workers", [this] { return watch_ends(); });
+    spawn_restarting(tasks, clock, "watch steps", [this] { return watch_steps(); });
+    spawn_restarting(tasks, clock, "watch the master", [this] { return watch_master(); });
+    spawn_restarting(tasks, clock, "watch the time", [this] { return alarm.run(); });
+}
+
 Task<void> Agent::State::work(TaskGroup& tasks, AgentEnd& end) {
-    tasks.spawn_essential("follow the master", follow());
-    tasks.spawn_essential("tell the master", tell());
-    tasks.spawn_essential("watch workers", watch_ends());
-    tasks.spawn_essential("watch steps", watch_steps());
-    tasks.spawn_essential("watch the master", watch_master());
-    tasks.spawn_essential("watch the time", alarm.run());
+    begin_tasks(tasks);
     end = co_await act(tasks);
     if (end.kind != AgentEnd::Kind::kLeft || !open) co_return;
     // Otherwise the master would find out by itself and charge it.

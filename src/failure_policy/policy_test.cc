@@ -9,6 +9,8 @@
 #include <iterator>
 #include <set>
 
+#include "base/test_inputs.h"
+
 namespace muster::failure_policy {
 namespace {
 
@@ -116,7 +118,7 @@ TEST(FailurePolicy, FollowsItsTable) {
 }
 
 TEST(FailurePolicy, DocsHaveTheTable) {
-    std::ifstream file(MUSTER_SOURCE_DIR "/docs/elastic.md");
+    std::ifstream file(source_path("docs/elastic.md"));
     const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     std::size_t at = 0;
     for (const Rule& rule : failure_rules()) {

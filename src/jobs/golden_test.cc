@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/parse_number.h"
+#include "base/test_inputs.h"
 #include "jobs/conversion.h"
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
@@ -28,9 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::IsEmpty;
 
-fs::path folder_of(const std::string& name) {
-    return fs::path(MUSTER_SOURCE_DIR) / "src/jobs" / name;
-}
+fs::path folder_of(const std::string& name) { return source_path("src/jobs/" + name); }
 
 json::value read(const fs::path& path) {
     std::ifstream in(path);

@@ -4,24 +4,16 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 
 #include "base/fields.h"
 #include "base/lower_case.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
+#include "base/signal_name.h"
 #include "base/trimmed.h"
 
 namespace muster::launch {
 namespace {
-
-std::optional<int> signal_of(std::string_view name) {
-    if (name.starts_with("SIG")) name.remove_prefix(3);
-    for (int number = 1; number < SIGRTMIN; ++number)
-        if (const char* const known = sigabbrev_np(number); known != nullptr && known == name)
-            return number;
-    return std::nullopt;
-}
 
 /// Numbers separated by commas, within limits.
 Result<std::set<int>> numbers(const Given& given, int least, int most, std::string_view what) {
@@ -102,7 +94,8 @@ Result<std::vector<int>> read_signals(const Given& given) {
     std::string_view rest = given.text;
     while (!rest.empty()) {
         const std::string_view name = trimmed(take_field(rest, ','), " ");
-        const std::optional<int> number = signal_of(name);
+        const std::optional<int> number = signal_by_name(
+            name.starts_with("SIG") ? std::string(name) : fmt::format("SIG{}", name));
         if (!number)
             return wrong(
                 given,

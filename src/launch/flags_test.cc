@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/fields.h"
+#include "base/test_inputs.h"
 
 namespace muster::launch {
 namespace {
@@ -256,7 +257,7 @@ TEST(LaunchFlags, PrintInsteadOfRunning) {
 }
 
 TEST(FlagReference, IsInDocs) {
-    std::ifstream file(MUSTER_SOURCE_DIR "/docs/flags.md");
+    std::ifstream file(source_path("docs/flags.md"));
     ASSERT_TRUE(file) << "docs/flags.md is missing: ./dev docs writes it";
     std::stringstream text;
     text << file.rdbuf();

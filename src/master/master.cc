@@ -10,6 +10,7 @@
 
 #include "base/async/first_of.h"
 #include "base/async/signal.h"
+#include "base/async/task_fault.h"
 #include "base/log.h"
 #include "base/time/time_limit.h"
 #include "job_protocol/protocol.h"
@@ -270,6 +271,7 @@ Task<Result<void>> Master::State::recorded() {
 Task<Result<Verdict>> Master::State::drive() {
     for (;;) {
         if (deposed) co_return *deposed;
+        TaskFault::strike("decide");
         woken = false;
         job->advance(clock.now(), clock.wall_now());
         if (job->unwritten()) {

@@ -24,19 +24,27 @@ Task<void> LeaveSignals::watch(std::vector<int> signals, SignalAnswers answers) 
     for (const int signal : signals)
         if (!is_ignored(signal)) signals_.add(signal);
     for (;;) {
-        const int signal = co_await signals_.async_wait(asio::use_awaitable);
-        const std::string name = signal_name(signal);
-        const int times = ++seen_[signal];
-        if (!first_) {
-            first_ = signal;
-            log::info("stopping the workers of this node", {{"signal", name}});
-            answers.leave(signal, name + " was sent to its agent");
-        } else if (times < kHurry) {
-            answers.tell(name);
-        } else {
-            log::warning("the workers of this node are killed", {{"signal", name}});
-            answers.hurry();
+        // A platform sends it once: after a fault it is answered again.
+        if (!unanswered_) {
+            unanswered_ = co_await signals_.async_wait(asio::use_awaitable);
+            ++seen_[*unanswered_];
         }
+        answer(*unanswered_, answers);
+        unanswered_.reset();
+    }
+}
+
+void LeaveSignals::answer(int signal, const SignalAnswers& answers) {
+    const std::string name = signal_name(signal);
+    if (!first_) {
+        log::info("stopping the workers of this node", {{"signal", name}});
+        answers.leave(signal, name + " was sent to its agent");
+        first_ = signal;
+    } else if (seen_[signal] < kHurry) {
+        answers.tell(name);
+    } else {
+        log::warning("the workers of this node are killed", {{"signal", name}});
+        answers.hurry();
     }
 }
 

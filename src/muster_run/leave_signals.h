@@ -14,7 +14,7 @@ namespace muster::run {
 
 /// What is done about signals.
 struct SignalAnswers {
-    std::function<void(int signal, std::string why)> leave;  ///< the first one; called once
+    std::function<void(int signal, std::string why)> leave;  ///< the first one
     std::function<void(std::string name)> tell;  ///< another one: workers get their time
     std::function<void()> hurry;                 ///< the third of one kind, and each after it
 };
@@ -30,7 +30,10 @@ class LeaveSignals {
     std::optional<int> first() const { return first_; }
 
   private:
+    void answer(int signal, const SignalAnswers& answers);
+
     asio::signal_set signals_;
+    std::optional<int> unanswered_;
     std::optional<int> first_;
     std::map<int, int> seen_;  ///< how often each came
 };

@@ -7,6 +7,7 @@
 
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
+#include "base/time/restarting_task.h"
 
 namespace muster::run {
 namespace {
@@ -47,6 +48,23 @@ TEST_F(LeaveSignalsTest, TheThirdOfOneKindHurries) {
     EXPECT_THAT(heard,
                 ::testing::ElementsAre(fmt::format("{}: SIGUSR1 was sent to its agent", SIGUSR1),
                                        "tell SIGUSR2", "tell SIGUSR1", "tell SIGUSR2", "hurry"));
+    EXPECT_EQ(signals.first(), SIGUSR1);
+}
+
+TEST_F(LeaveSignalsTest, OneThatCouldNotBeAnsweredIsAnsweredAgain) {
+    int asked = 0;
+    spawn_restarting(tasks, loop.clock, "signals", [&] {
+        return signals.watch({SIGUSR1}, {.leave =
+                                             [&](int, const std::string& why) {
+                                                 if (++asked == 1) throw std::runtime_error("no");
+                                                 heard.push_back(why);
+                                             },
+                                         .tell = {},
+                                         .hurry = {}});
+    });
+    loop.settle();
+    send(SIGUSR1);
+    EXPECT_THAT(heard, ::testing::ElementsAre("SIGUSR1 was sent to its agent"));
     EXPECT_EQ(signals.first(), SIGUSR1);
 }
 

@@ -128,6 +128,30 @@ TEST_F(RpcCalls, AConnectionWhoseTaskFailsEndsAndTheNextOneServes) {
     EXPECT_EQ(servers[0]->connections(), 2u);
 }
 
+TEST_F(RpcCalls, AreServedAfterAFaultOfWhatServesThemAll) {
+    for (const char* task : {"rpc accept", "rpc client"}) {
+        {
+            const TaskFault fault(task);
+            serve(adding_server());
+            make_client();
+            settle();
+            EXPECT_EQ(fault.hits(), 1u) << task;
+        }
+        EXPECT_EQ(outcome(await(clients.back()->call("add", "0", 3s))), "0") << task;
+    }
+}
+
+TEST_F(RpcCalls, AFaultInTheMakingOfAConnectionIsLikeAConnectionThatFails) {
+    serve(adding_server());
+    connect_throws = true;
+    Client& client = make_client();
+    settle();
+    ASSERT_TRUE(client.trouble());
+    EXPECT_THAT(client.trouble()->message(), HasSubstr("the log has it under the id"));
+    connect_throws = false;
+    EXPECT_EQ(outcome(await(client.call("add", "1", 3s))), "1");
+}
+
 TEST_F(RpcCalls, WaitForAConnection) {
     Client& client = make_client();
     const auto early = await(client.call("add", "1", 300ms));

@@ -10,6 +10,7 @@
 #include "base/async/task_group.h"
 #include "base/async/then_stop.h"
 #include "base/check.h"
+#include "base/time/restarting_task.h"
 #include "base/time/time_limit.h"
 #include "rpc/internal/admission.h"
 #include "rpc/internal/client_calls.h"
@@ -155,12 +156,14 @@ Task<void> Client::State::run() {
     while (!ended) {
         const std::uint64_t before = connections;
         const Error why = co_await one_connection();
-        if (ended) calls.end(*ended);
         trouble = why;
+        if (ended) break;
         changed.notify_all();
         if (connections != before) retry = options.limits.first_retry;
-        if (!ended) co_await pause(retry);
+        co_await pause(retry);
     }
+    calls.end(*ended);
+    changed.notify_all();
 }
 
 /// Clients that lost their server at the same time should not come back at the same time.
@@ -423,8 +426,13 @@ Client::Client(Connect connect, Clock& clock, Rng& rng, TaskGroup& tasks, Option
 Client::~Client() = default;
 
 void Client::start() {
-    state_->tasks.spawn_essential("rpc client", state_->run());
-    state_->tasks.spawn_essential("rpc deadlines", state_->watch_deadlines());
+    State* const state = state_.get();
+    // The connection in which it failed has ended; whoever waits for one of its streams is told.
+    spawn_restarting(
+        state->tasks, state->clock, "rpc client", [state] { return state->run(); },
+        [state](const std::string& what) { state->closed(Error(Code::kUnavailable, what)); });
+    spawn_restarting(state->tasks, state->clock, "rpc deadlines",
+                     [state] { return state->watch_deadlines(); });
 }
 
 Task<Result<std::string>> Client::call(std::string method, std::string body, Duration time,

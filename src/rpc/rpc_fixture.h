@@ -4,6 +4,7 @@
 
 #include <list>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,7 @@ class RpcFixture : public ::testing::Test, protected SimulatedLoop {
 
     Task<Result<std::unique_ptr<net::ByteStream>>> connect() {
         ++connects;
+        if (connect_throws) throw std::runtime_error("a connector's fault");
         if (listener == nullptr) co_return Error(Code::kUnavailable, "nobody listens");
         CO_TRY(auto stream, listener->connect());
         cables.push_back(std::make_shared<net::ByteStream*>());
@@ -95,6 +97,7 @@ class RpcFixture : public ::testing::Test, protected SimulatedLoop {
     std::vector<CutStream::Handle> cables;
     net::MemoryListener* listener = nullptr;
     int connects = 0;
+    bool connect_throws = false;
 };
 
 }  // namespace muster::rpc

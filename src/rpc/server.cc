@@ -6,6 +6,7 @@
 
 #include "base/async/task_group.h"
 #include "base/check.h"
+#include "base/time/restarting_task.h"
 #include "net/accept_each.h"
 #include "rpc/internal/server_connection.h"
 #include "rpc/internal/serving.h"
@@ -129,15 +130,20 @@ void Server::on_note(std::string method, NoteHandler handler) {
 void Server::on_gone(GoneHandler handler) { state_->serving.gone = std::move(handler); }
 
 void Server::serve(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls) {
-    if (!std::exchange(state_->watching, true))
-        state_->background.spawn_essential("rpc deadlines", state_->watch_deadlines());
-    state_->listeners.push_back(std::move(listener));
-    state_->background.spawn_essential(
-        "rpc accept",
-        net::accept_each(*state_->listeners.back(), state_->serving.clock, "connections",
-                         [this, tls](std::unique_ptr<net::ByteStream> stream) {
-                             state_->take(std::move(stream), tls);
-                         }));
+    State* const state = state_.get();
+    Clock& clock = state->serving.clock;
+    if (!std::exchange(state->watching, true))
+        spawn_restarting(state->background, clock, "rpc deadlines",
+                         [state] { return state->watch_deadlines(); });
+    state->listeners.push_back(std::move(listener));
+    spawn_restarting(state->background, clock, "rpc accept",
+                     [state, &clock, tls, from = state->listeners.back().get()] {
+                         return net::accept_each(
+                             *from, clock, "connections",
+                             [state, tls](std::unique_ptr<net::ByteStream> stream) {
+                                 state->take(std::move(stream), tls);
+                             });
+                     });
 }
 
 Task<void> Server::stop() {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/async/task_fault.h"
 #include "rpc/internal/admission.h"
 #include "rpc/internal/frames.h"
 #include "rpc/method.h"
@@ -238,6 +239,27 @@ TEST_F(RpcStreams, ASilentServerIsGivenUp) {
     EXPECT_FALSE(client.connected());
     advance(3s);
     EXPECT_EQ(client.trouble()->message(), "the server said nothing within 10000 ms");
+    listener = nullptr;
+}
+
+TEST_F(RpcStreams, SilenceIsNoticedOnBothSidesAfterAFaultOfWhatListensForIt) {
+    ClientLimits mute;
+    mute.liveness.ping_after = 1h;
+    mute.liveness.dead_after = 2h;
+    {
+        const TaskFault fault("rpc deadlines");
+        make_client(mute, "secret", "mute");
+        make_client();
+        settle();
+        EXPECT_EQ(fault.hits(), 3u) << "the server's and the clients'";
+    }
+    advance(8s);
+    EXPECT_THAT(gone, ElementsAre(testing::StartsWith("mute: nothing was heard for ")));
+    auto deaf = std::make_unique<net::MemoryListener>(context.get_executor());
+    listener = deaf.get();
+    cut();
+    advance(15s);
+    EXPECT_EQ(clients[1]->trouble()->message(), "the server said nothing within 10000 ms");
     listener = nullptr;
 }
 

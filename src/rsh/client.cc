@@ -99,6 +99,7 @@ class Conversation {
 
     Task<Result<Outcome>> listen() {
         CO_TRY_VOID(co_await frames_.write(request_frame(options_.command)));
+        // Without it a command that reads would wait without end, and this process is for it alone.
         parts_.spawn_essential("input of a remote command", send_input());
         ServerProtocol protocol;
         for (;;) {

@@ -85,9 +85,10 @@ void Server::start(std::unique_ptr<net::Listener> listener) {
         if (greetings_.size() < options_.most_greeted)
             greetings_.spawn("a client that comes", greet(std::move(stream)));
     };
-    accepting_.spawn_essential(
-        "clients of the remote shell",
-        net::accept_each(*listener_, clock_, "clients of the remote shell", std::move(take)));
+    const char* const what = "clients of the remote shell";
+    spawn_restarting(accepting_, clock_, what, [this, what, take = std::move(take)] {
+        return net::accept_each(*listener_, clock_, what, take);
+    });
 }
 
 Task<void> Server::greet(std::unique_ptr<net::ByteStream> stream) {

@@ -158,6 +158,15 @@ TEST_F(RshServer, ASessionOfWhichAPartFailsEndsAlone) {
     }
 }
 
+TEST_F(RshServer, ClientsAreAcceptedAgainAfterAFault) {
+    await(server_->stop());
+    std::optional<TaskFault> fault("clients of the remote shell");
+    begin({});
+    run_until([&] { return fault->hits() > 0; });
+    fault.reset();
+    EXPECT_EQ(output_of("echo next"), "next\n");
+}
+
 TEST_F(RshServer, ACommandRunsInTheDirectoryAndEnvironmentOfTheServer) {
     EXPECT_EQ(output_of("pwd; echo $COLOUR"), fs::current_path().string() + "\nblue\n");
 }

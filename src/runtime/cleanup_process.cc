@@ -67,8 +67,9 @@ Result<void> CleanupProcess::wait_for(int pidfd) {
     return tell(CleanupMessage::kProcess, {}, {&pidfd, 1});
 }
 
-Result<void> CleanupProcess::remove_directory(const std::filesystem::path& directory) {
-    return tell(CleanupMessage::kDirectory, directory.string(), {});
+Result<void> CleanupProcess::remove_directory(const std::filesystem::path& directory,
+                                              std::string_view marker) {
+    return tell(CleanupMessage::kDirectory, directory.string() + '\0' + std::string(marker), {});
 }
 
 Result<void> CleanupProcess::remove_cgroup(const std::string& group) {

@@ -33,8 +33,8 @@ class CleanupProcess {
 
     /// A process to wait for.
     Result<void> wait_for(int pidfd);
-    /// A directory to remove with everything in it, even if it does not exist yet.
-    Result<void> remove_directory(const std::filesystem::path& directory);
+    /// A directory to remove as remove_run_directory() does, even if it does not exist yet.
+    Result<void> remove_directory(const std::filesystem::path& directory, std::string_view marker);
     /// The same for a cgroup; processes that still run in it are killed.
     Result<void> remove_cgroup(const std::string& group);
     /// Keeps the lock of one of these for as long as this process exists.

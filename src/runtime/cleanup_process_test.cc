@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,8 +89,9 @@ class CleanupProcessTest : public ::testing::Test {
             const UniqueFd lock = open_directory(state);
             ::flock(lock.get(), LOCK_EX);
             auto cleanup = CleanupProcess::start();
-            if (!cleanup || !(*cleanup)->remove_directory(state) || !(*cleanup)->hold(lock.get()) ||
-                !(*cleanup)->remove_directory(dir / "never made") ||
+            if (!cleanup || !(*cleanup)->remove_directory(state, kMarker) ||
+                !(*cleanup)->hold(lock.get()) ||
+                !(*cleanup)->remove_directory(dir / "never made", kMarker) ||
                 !(*cleanup)->wait_for(pidfd_of(still_running).get()))
                 ::_exit(1);
             if (!group.empty()) {
@@ -120,10 +122,32 @@ TEST_F(CleanupProcessTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) 
     EXPECT_FALSE(fs::exists(state));
 }
 
+/// Otherwise `muster clean` would not know what is left when its removal is cut short.
+TEST_F(CleanupProcessTest, TheMarkerIsRemovedLast) {
+    for (int i = 0; i < 20; ++i) std::ofstream(state / std::to_string(i)) << "more\n";
+    const UniqueFd changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    ASSERT_GE(::inotify_add_watch(changes.get(), state.c_str(), IN_DELETE), 0);
+    auto cleanup = CleanupProcess::start();
+    ASSERT_TRUE(cleanup) << cleanup.error().message();
+    ASSERT_TRUE((*cleanup)->remove_directory(state, kMarker));
+    cleanup->reset();
+    alignas(inotify_event) std::array<char, 8192> buffer;
+    const ssize_t size = ::read(changes.get(), buffer.data(), buffer.size());
+    std::vector<std::string> deleted;
+    for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+        if ((event->mask & IN_DELETE) != 0) deleted.emplace_back(event->name);
+        at += static_cast<ssize_t>(sizeof *event + event->len);
+    }
+    ASSERT_EQ(deleted.size(), 22u);
+    EXPECT_EQ(deleted.back(), kMarker);
+    EXPECT_FALSE(fs::exists(state));
+}
+
 TEST_F(CleanupProcessTest, AnOrdinaryEndWaitsForIt) {
     auto cleanup = CleanupProcess::start();
     ASSERT_TRUE(cleanup) << cleanup.error().message();
-    ASSERT_TRUE((*cleanup)->remove_directory(state));
+    ASSERT_TRUE((*cleanup)->remove_directory(state, kMarker));
     cleanup->reset();
     EXPECT_FALSE(fs::exists(state));
 }
@@ -133,10 +157,10 @@ TEST_F(CleanupProcessTest, ItsOwnDeathIsToldOnceAndHoldsNothingUp) {
     log::set_sink([&](log::Level, std::string_view line) { told.emplace_back(line); });
     auto cleanup = CleanupProcess::start();
     ASSERT_TRUE(cleanup) << cleanup.error().message();
-    ASSERT_TRUE((*cleanup)->remove_directory(state));
+    ASSERT_TRUE((*cleanup)->remove_directory(state, kMarker));
     kill_cleanup_process(**cleanup);
     EXPECT_TRUE((*cleanup)->wait_for(pidfd_of(::getpid()).get()));
-    EXPECT_TRUE((*cleanup)->remove_directory(dir / "later"));
+    EXPECT_TRUE((*cleanup)->remove_directory(dir / "later", kMarker));
     cleanup->reset();
     log::set_sink({});
     EXPECT_THAT(told, ElementsAre(HasSubstr("`muster clean` removes what is left")));

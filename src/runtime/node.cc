@@ -266,7 +266,7 @@ Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Node::~Node() = default;
 
 Task<Result<void>> Node::start() {
-    impl_->tasks.spawn_essential("logs", impl_->log_watch->run());
+    impl_->keep("logs", [impl = impl_.get()] { return impl->log_watch->run(); });
     impl_->pods.start(impl_->tasks);
     impl_->services.start(impl_->tasks);
     impl_->own_node.start(impl_->tasks);

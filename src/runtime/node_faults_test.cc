@@ -86,6 +86,33 @@ TEST_P(NodeFaultsTest, WhatServesAllPodsBeginsAgain) {
     }
 }
 
+TEST_P(NodeFaultsTest, LogsAreFollowedAfterAFault) {
+    {
+        const TaskFault fault("logs");
+        start_node();
+        run_until([&] { return fault.hits() > 0; });
+    }
+    leap(1s);
+    create(pod_json("talks", shell("echo one; while [ ! -e go ]; do sleep 0.01; done; echo two")));
+    wait_phase("talks", "Running");
+    kube::LogOptions follow;
+    follow.follow = true;
+    follow.limit_bytes = 4;
+    EXPECT_EQ(logs("talks", follow), "one\n");
+    std::ofstream(dir / "work/go").close();
+    follow.limit_bytes = 8;
+    EXPECT_EQ(logs("talks", follow), "one\ntwo\n");
+}
+
+TEST_P(NodeFaultsTest, TheEndOfTheWayOutsideIsWatchedAfterAFault) {
+    const TaskFault fault("egress");
+    start_node();
+    settle();
+    if (fault.hits() == 0) GTEST_SKIP() << "pods have none here";
+    leap(1s);
+    run_until([&] { return fault.hits() > 1; });
+}
+
 // Without a change of another pod.
 TEST_P(NodeFaultsTest, WhatFailsForAWaitingPodIsTriedAgain) {
     start_node();
@@ -147,9 +174,39 @@ TEST_P(NodeFaultsTest, NamesThatCouldNotBeWrittenAreWrittenLater) {
     run_until([&] { return fault.hits() > before; });
 }
 
+/// Only there are volumes mounted.
+class NamespacedNodeFaultsTest : public NodeTest {};
+
+TEST_P(NamespacedNodeFaultsTest, TokensAreRenewedAfterAFault) {
+    server = std::make_unique<apiserver::ApiServer>(
+        context.get_executor(), node_clock, rng, store::make_memory_store(),
+        apiserver::ApiServerOptions{
+            .signing_key = *net::SigningKey::parse(*net::make_signing_key()), .root_ca_pem = "CA"});
+    client = std::make_unique<kube::Client>(*server);
+    options.server = ServerAddress{"127.0.0.1", 6443};
+    start_node();
+    {
+        const TaskFault fault("tokens");
+        create(pod_json("waits",
+                        shell("d=/var/run/secrets/kubernetes.io/serviceaccount; "
+                              "cp $d/token first && echo up && until ! cmp -s $d/token first; do "
+                              "sleep 0.01; done"),
+                        {{"restartPolicy", "Never"}}));
+        wait_for_output("waits", "up\n");
+        run_until([&] { return fault.hits() > 0; });
+    }
+    leap(1s);
+    leap(50min);
+    wait_phase("waits", "Succeeded");
+    EXPECT_THAT(events_of("waits"),
+                Contains(HasSubstr("renewing tokens failed and is tried again")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, NodeFaultsTest,
                          ::testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone),
                          mode_name);
+INSTANTIATE_TEST_SUITE_P(Root, NamespacedNodeFaultsTest,
+                         ::testing::Values(SandboxMode::kNamespaces));
 
 }  // namespace
 }  // namespace muster::runtime

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "base/async/task_fault.h"
 #include "runtime/internal/node_fixture.h"
 
 namespace muster::runtime {
@@ -65,6 +66,30 @@ class NodeIsolationTest : public NodeTest {
             if (std::string text = told(*(*next)->object); !text.empty()) co_return text;
         }
     }
+    /// It has no limit of its own, and waits for work/hog and work/go.
+    void create_free_pod() {
+        create(pod_json("free", shell("grep -m 1 -E ':memory:|^0::' /proc/self/cgroup >group\n"
+                                      "echo up\n"
+                                      "until test -e hog; do sleep 0.01; done\n"
+                                      "python3 -c 'b = bytearray(256 << 20)'\n"
+                                      "until test -e go; do sleep 0.01; done")));
+        wait_for_output("free", "up\n");
+    }
+    /// By a limit of the pod's whole group.
+    void kill_free_pods_child() {
+        std::string line;
+        std::getline(std::ifstream(dir / "work/group"), line);
+        const bool v1 = !line.starts_with("0::");
+        const std::filesystem::path of_pod =
+            std::filesystem::path((v1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") +
+                                  line.substr(line.rfind(':') + 1))
+                .parent_path();
+        for (const char* file :
+             v1 ? std::array{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
+                : std::array{"memory.max", "memory.swap.max"})
+            std::ofstream(of_pod / file) << (64 << 20);
+        std::ofstream(dir / "work/hog").close();
+    }
     const kube::ContainerStateTerminated& end_of(const kube::Pod& pod) {
         static const kube::ContainerStateTerminated kNone;
         return main_status(pod).state.terminated ? *main_status(pod).state.terminated : kNone;
@@ -114,26 +139,25 @@ TEST_P(NodeIsolationTest, AKillForMemoryIsToldWhileTheContainerRuns) {
 TEST_P(NodeIsolationTest, AKillByTheLimitOfAGroupAboveIsToldToo) {
     start_node();
     if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
-    create(pod_json("free", shell("grep -m 1 -E ':memory:|^0::' /proc/self/cgroup >group\n"
-                                  "echo up\n"
-                                  "until test -e hog; do sleep 0.01; done\n"
-                                  "python3 -c 'b = bytearray(256 << 20)'\n"
-                                  "until test -e go; do sleep 0.01; done")));
-    wait_for_output("free", "up\n");
-    std::string line;
-    std::getline(std::ifstream(dir / "work/group"), line);
-    const bool v1 = !line.starts_with("0::");
-    const std::filesystem::path of_pod =
-        std::filesystem::path((v1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") +
-                              line.substr(line.rfind(':') + 1))
-            .parent_path();
-    for (const char* file : v1 ? std::array{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
-                               : std::array{"memory.max", "memory.swap.max"})
-        std::ofstream(of_pod / file) << (64 << 20);
-    std::ofstream(dir / "work/hog").close();
+    create_free_pod();
+    kill_free_pods_child();
     EXPECT_EQ(event_of("free", "OOMKilling"),
               "spec.containers{main}: The kernel killed processes of container main, which was out "
               "of memory");
+    std::ofstream(dir / "work/go").close();
+}
+
+TEST_P(NodeIsolationTest, AKillForMemoryIsToldAfterAFaultOfWhatWaitsForIt) {
+    start_node();
+    if (!limits_are_enforced()) GTEST_SKIP() << "no cgroup is writable here";
+    {
+        const TaskFault fault("out of memory");
+        create_free_pod();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    leap(std::chrono::seconds(1));
+    kill_free_pods_child();
+    EXPECT_THAT(event_of("free", "OOMKilling"), StartsWith("spec.containers{main}: "));
     std::ofstream(dir / "work/go").close();
 }
 
@@ -207,7 +231,6 @@ TEST_P(NodeIsolationTest, WhatIsNotHonouredIsNamed) {
     create(pod_json(
         "asks", shell("true", secured({{"seccompProfile", {{"type", "RuntimeDefault"}}}})),
         {{"hostPID", true},
-         {"shareProcessNamespace", true},
          {"nodeSelector", {{"gpu", "a100"}}},
          {"runtimeClassName", "gvisor"},
          {"readinessGates", json::array{json::object{{"conditionType", "example.com/ready"}}}},
@@ -219,8 +242,15 @@ TEST_P(NodeIsolationTest, WhatIsNotHonouredIsNamed) {
                                HasSubstr("spec.nodeSelector"), HasSubstr("spec.affinity"),
                                HasSubstr("spec.runtimeClassName"), HasSubstr("spec.readinessGates"),
                                HasSubstr("spec.volumes[0].emptyDir.sizeLimit"),
-                               HasSubstr("spec.containers[0].securityContext.seccompProfile"),
-                               Not(HasSubstr("shareProcessNamespace")))));
+                               HasSubstr("spec.containers[0].securityContext.seccompProfile"))));
+    create(pod_json(
+        "shares",
+        shell("true", secured({{"seccompProfile",
+                                {{"type", "Localhost"}, {"localhostProfile", "p.json"}}}})),
+        {{"shareProcessNamespace", true}}));
+    wait_phase("shares", "Succeeded");
+    EXPECT_THAT(events_of("shares"), Contains(AllOf(StartsWith("NotEnforced"),
+                                                    Not(HasSubstr("shareProcessNamespace")))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NodeIsolationTest,

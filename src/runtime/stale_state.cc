@@ -52,9 +52,8 @@ Result<void> remove_directories(const RunDirectories& directories,
         if (!is_name(entry.path().filename().native(), prefix)) continue;
         const UniqueFd claimed = claim_directory(entry.path());
         if (!claimed || !is_ours(claimed.get(), entry.path(), marker)) continue;
-        std::error_code failed;
-        fs::remove_all(entry.path(), failed);
-        if (failed) return system_error("removing " + entry.path().string(), failed.value());
+        if (const std::error_code failed = remove_run_directory(entry.path(), marker))
+            return system_error("removing " + entry.path().string(), failed.value());
         removed.push_back(entry.path());
     }
     if (error) return system_error("reading " + temporary.string(), error.value());
@@ -80,6 +79,19 @@ Result<void> remove_groups_below(CgroupFiles& files, const std::string& parent,
 }
 
 }  // namespace
+
+std::error_code remove_run_directory(const fs::path& directory, std::string_view marker) {
+    std::error_code failed;
+    if (!fs::is_directory(fs::symlink_status(directory, failed)))
+        return failed == std::errc::no_such_file_or_directory ? std::error_code() : failed;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, failed)) {
+        if (entry.path().filename() == marker) continue;
+        fs::remove_all(entry.path(), failed);
+        if (failed) return failed;
+    }
+    if (!failed) fs::remove_all(directory, failed);
+    return failed;
+}
 
 Result<std::vector<std::string>> remove_stale_state(const RunDirectories& directories) {
     std::vector<std::string> removed;

@@ -213,11 +213,13 @@ StoreServer::~StoreServer() = default;
 
 void StoreServer::serve(std::unique_ptr<net::Listener> listener) {
     state_->listeners.push_back(std::move(listener));
-    state_->tasks.spawn_essential(
-        "store accept",
-        net::accept_each(
-            *state_->listeners.back(), state_->clock, "connections to the store",
-            [this](std::unique_ptr<net::ByteStream> stream) { state_->come(std::move(stream)); }));
+    spawn_restarting(state_->tasks, state_->clock, "store accept",
+                     [state = state_.get(), from = state_->listeners.back().get()] {
+                         return net::accept_each(*from, state->clock, "connections to the store",
+                                                 [state](std::unique_ptr<net::ByteStream> stream) {
+                                                     state->come(std::move(stream));
+                                                 });
+                     });
 }
 
 void StoreServer::begin_anew() {

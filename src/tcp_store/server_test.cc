@@ -179,6 +179,20 @@ TEST_F(StoreServerTest, WhatStaysAwakeInABurstBeginsAgainAfterAFault) {
     EXPECT_EQ(fault.hits(), 2u);
 }
 
+TEST_F(StoreServerTest, ConnectionsAreAcceptedAgainAfterAFault) {
+    settle();
+    {
+        const TaskFault fault("store accept");
+        limit({});
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(1s);
+    auto client = connect();
+    send(*client, {.kind = Kind::kPing, .number = 0x04030201});
+    EXPECT_EQ(answers(*client), "\x01\x02\x03\x04");
+}
+
 TEST_F(StoreServerTest, ForgetsAWaiterThatIsGone) {
     auto waiter = connect();
     auto setter = connect();

@@ -16,6 +16,10 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "e2e"))
+
+from machine_files import unchanged_machine  # noqa: E402, F401  (a fixture of every test)
+
 BINARY = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / "release" / "src" / "cli" / "muster"))
 MUSTER_RUN = BINARY.parents[1] / "muster_run" / "muster-run"
 

@@ -28,13 +28,18 @@ WORKER = """
 
 
 @pytest.fixture
-def nodes(tmp_path):
+def two_nodes(tmp_path):
     try:
         made = TwoNodes(tmp_path)
     except Unavailable as why:
         pytest.skip(f"no networks can be made here: {why}")
-    yield made.nodes
+    yield made
     made.close()
+
+
+@pytest.fixture
+def nodes(two_nodes):
+    return two_nodes.nodes
 
 
 def start(job, node, *words):
@@ -64,6 +69,17 @@ def test_the_node_whose_name_is_loopback_has_the_address_that_others_reach(job, 
     first = start(job, nodes[0], "--rdzv-endpoint", "first-node:29400")
     second = start(job, nodes[1], "--rdzv-endpoint", "first-node:29400", "--node-rank", 1)
     assert ends_well(job, first, second)[1]["at"] == f"10.88.{network}.1"
+
+
+def test_answers_may_take_another_network_than_what_they_answer(job, two_nodes):
+    two_nodes.route_one_way_each()
+    nodes = two_nodes.nodes
+    first = start(job, nodes[0], "--rdzv-endpoint", "10.88.9.1:29400")
+    second = start(job, nodes[1], "--rdzv-endpoint", "10.88.9.1:29400", "--node-rank", 1)
+    done = ends_well(job, first, second)
+    assert done[1]["at"] == "10.88.9.1" and done[1]["from"] == "10.88.9.2"
+    (sent, not_received), (not_sent, received) = (nodes[0].bytes_of(network) for network in (0, 1))
+    assert sent > 5 * not_sent and received > 5 * not_received, (sent, not_sent, received, not_received)
 
 
 def test_a_name_that_comes_late_is_looked_up_again(job, nodes):

@@ -1,5 +1,6 @@
 """Two nodes on this machine, each with a network namespace and a hosts file of its own, joined by two networks."""
 
+import json
 import subprocess
 
 # Where each node has its interfaces: node 0 and 1 in the first network, and in the second.
@@ -31,6 +32,18 @@ class Node:
         """What a command begins with to run there."""
         return ["nsenter", "--target", str(self.holder.pid), "--mount", "--net"]
 
+    def accepts_from_anywhere(self):
+        """What arrives over another network than an answer would take is not dropped."""
+        subprocess.run([*self.within, "sh", "-c", "for each in /proc/sys/net/ipv4/conf/*/rp_filter; do echo 0 >$each; done"],
+                       check=True, stdin=subprocess.DEVNULL)
+
+    def bytes_of(self, network):
+        """How many it has sent and received in that network."""
+        shown = subprocess.run([*self.within, "ip", "-s", "-j", "link", "show", f"net{network}"], check=True, text=True,
+                               capture_output=True).stdout
+        counted = json.loads(shown)[0]["stats64"]
+        return counted["tx"]["bytes"], counted["rx"]["bytes"]
+
     def ip(self, *words):
         subprocess.run([*self.within, "ip", *words], check=True)
 
@@ -60,6 +73,15 @@ class TwoNodes:
                 node.ip("address", "add", f"{v4}/24", "dev", name)
                 node.ip("address", "add", f"{v6}/64", "dev", name, "nodad")
                 node.ip("link", "set", name, "up")
+
+    def route_one_way_each(self):
+        """Each has an address of its own besides, 10.88.9.1 and .2: what the first sends takes the first network, what the second
+        sends the other one."""
+        for number, node in enumerate(self.nodes):
+            node.accepts_from_anywhere()
+            node.ip("address", "add", f"10.88.9.{number + 1}/32", "dev", "lo")
+            gateway = NETWORKS[number][0].format(2 - number)
+            node.ip("route", "add", f"10.88.9.{2 - number}/32", "via", gateway, "src", f"10.88.9.{number + 1}")
 
     def close(self):
         for node in self.nodes:

@@ -2,10 +2,17 @@
 
 Each is bounded in time and memory. MUSTER_BIN names another binary."""
 
+import pathlib
+import sys
+
 import pytest
 
 import holds
 from daemon import Target
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+
+from machine_files import unchanged_machine  # noqa: E402, F401  (a fixture of every test)
 
 
 @pytest.fixture

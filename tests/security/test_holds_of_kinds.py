@@ -288,3 +288,21 @@ def test_requests_of_strangers(daemon, tenant):
         assert 400 <= status < 500, (method, path, answer)
         status, answer = daemon.ask(method, path, None if method == "GET" else body, token=tenant[:-2] + "xx")
         assert status in (400, 401, 413, 414, 431), (method, path, answer)
+
+
+def test_policies_with_many_parameters_and_dear_expressions(daemon, tenant):
+    """An administrator has bound a policy to all ConfigMaps of a tenant, who makes hundreds."""
+    numbers = f"[{', '.join(map(str, range(60)))}]"
+    admission = "/apis/admissionregistration.k8s.io/v1"
+    daemon.must("POST", f"{admission}/validatingadmissionpolicies", {"metadata": {"name": "dear"}, "spec": {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["secrets"]}]},
+        "validations": [{"expression": f"{numbers}.all(a, {numbers}.all(b, a + b < 1000)) && has(params.metadata.name)"}]}})
+    daemon.must("POST", f"{admission}/validatingadmissionpolicybindings", {"metadata": {"name": "dear"}, "spec": {
+        "policyName": "dear", "validationActions": ["Deny"], "paramRef": {"selector": {}, "parameterNotFoundAction": "Deny"}}})
+    for number in range(300):
+        daemon.must("POST", f"{SPACE}/configmaps", {"metadata": {"name": f"m{number}"}}, token=tenant)
+    status, answer = daemon.ask("POST", f"{SPACE}/secrets", {"metadata": {"name": "s"}}, token=tenant)
+    assert status == 201, answer
+    expect_short_holds(daemon, "parameters")

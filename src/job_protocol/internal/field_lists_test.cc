@@ -9,6 +9,8 @@
 #include <regex>
 #include <set>
 
+#include "base/test_inputs.h"
+
 namespace muster::job_protocol {
 namespace {
 
@@ -20,7 +22,7 @@ Fields fields_of_protos() {
     static const std::regex message(R"(message (\w+) \{.*)");
     static const std::regex field(R"( +(?:optional |repeated )?[\w.]+ (\w+) = \d+;.*)");
     Fields found;
-    for (const auto& file : std::filesystem::directory_iterator(MUSTER_PROTO_DIR)) {
+    for (const auto& file : std::filesystem::directory_iterator(source_path("proto/muster"))) {
         std::ifstream text(file.path());
         std::string name;
         std::smatch match;

@@ -5,8 +5,10 @@
 #include <system_error>
 #include <utility>
 
+#include "base/async/cancellation.h"
 #include "base/async/then_stop.h"
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "master/file_records.h"
 #include "master/master_probe.h"
 #include "muster_run/node/node_resources.h"
@@ -122,6 +124,7 @@ void HostedMaster::begin_life(Start start, Heard heard) {
     const auto now =
         std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall_now().time_since_epoch());
     const std::uint64_t epoch = std::max(static_cast<std::uint64_t>(now.count()), heard.epoch + 1);
+    epoch_ = epoch;
     master::MasterOptions options = options_;
     options.name = rng_.uuid();
     if (options.node_check) options.node_check->secret = rng_.uuid();
@@ -134,11 +137,14 @@ void HostedMaster::begin_life(Start start, Heard heard) {
 void HostedMaster::start(Start start, Heard heard, std::function<void(const Error&)> ended) {
     begin_life(start, std::move(heard));
     running_ = true;
-    tasks_.spawn_essential("master", run(std::move(ended)));
+    spawn_restarting(tasks_, clock_, "master",
+                     [this, ended = std::move(ended)] { return run(ended); });
 }
 
 Task<void> HostedMaster::run(std::function<void(const Error&)> ended) {
     for (;;) {
+        if (life_failed_) begin_life(Start::kTakesOver, {.epoch = epoch_});
+        life_failed_ = false;
         const Result<job_protocol::Verdict> verdict = co_await live();
         const auto superseded_by = life_->master.superseded_by();
         if (!verdict && superseded_by) {
@@ -166,13 +172,26 @@ Task<Result<job_protocol::Verdict>> HostedMaster::live() {
     master::MasterProbe watch(
         clock_, rng_, life_->master,
         {.token = options_.token, .every = place_.ask_others_every, .rpc = {}});
-    co_await then_stop(
-        [](HostedMaster& self, master::MasterProbe& watching, TaskGroup& asking,
-           std::optional<Result<job_protocol::Verdict>>& into) -> Task<void> {
-            watching.start(asking, self.place_.others);
-            into = co_await self.life_->master.run();
-        }(*this, watch, asks, ended),
-        asks);
+    std::exception_ptr thrown;
+    try {
+        co_await then_stop(
+            [](HostedMaster& self, master::MasterProbe& watching, TaskGroup& asking,
+               std::optional<Result<job_protocol::Verdict>>& into) -> Task<void> {
+                watching.start(asking, self.place_.others);
+                into = co_await self.life_->master.run();
+            }(*this, watch, asks, ended),
+            asks);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    if (thrown) {
+        // Its agents are not left with a master that decides nothing: they look for the next.
+        if (!is_cancellation(thrown)) {
+            life_failed_ = true;
+            co_await life_->master.stop();
+        }
+        std::rethrow_exception(thrown);
+    }
     co_return *std::move(ended);
 }
 

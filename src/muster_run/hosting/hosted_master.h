@@ -48,7 +48,8 @@ RecordPlace record_in(const std::filesystem::path& job_dir);
 
 /// A job's master beside an agent, in its process. Owns the master and its records. If there is
 /// another master, one of the two gives way (master/split_brain.h): this one ends, or starts again
-/// with a newer epoch and takes over what its agents run. stop(), then destroy. Thread: the loop.
+/// with a newer epoch and takes over what its agents run. So it does after a fault. stop(), then
+/// destroy. Thread: the loop.
 class HostedMaster {
   public:
     /// How it comes to be the job's master.
@@ -99,6 +100,8 @@ class HostedMaster {
     MasterPlace place_;
     std::shared_ptr<net::Listener> listener_;  ///< of all lives: who connects between two waits
     bool running_ = false;
+    std::uint64_t epoch_ = 0;   ///< from which the life claims its own
+    bool life_failed_ = false;  ///< by a fault: another one takes over
     std::unique_ptr<Life> life_;
     TaskGroup tasks_;
 };

@@ -5,15 +5,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "process/message_socket.h"
 #include "runtime/cleanup_process.h"
 #include "runtime/internal/limits/cgroup_sweep.h"
+#include "runtime/stale_state.h"
 
 namespace muster::runtime {
 
@@ -26,11 +28,9 @@ class CleanupMain {
         }
         while (!processes_.empty()) wait_for_processes(-1);
         for (const std::string& group : groups_) warn(sweep_cgroup(kernel_cgroup_files(), group));
-        for (const std::string& directory : directories_) {
-            std::error_code error;
-            std::filesystem::remove_all(directory, error);
-            if (error) warn(system_error("removing " + directory, error.value()));
-        }
+        for (const auto& [directory, marker] : directories_)
+            if (const std::error_code error = remove_run_directory(directory, marker))
+                warn(system_error("removing " + directory, error.value()));
         return 0;
     }
 
@@ -60,12 +60,19 @@ class CleanupMain {
             case CleanupMessage::kProcess:
                 return processes_.push_back(std::move(fd));
             case CleanupMessage::kDirectory:
-                return directories_.push_back(std::move(path));
+                return add_directory(path);
             case CleanupMessage::kGroup:
                 return groups_.push_back(std::move(path));
             case CleanupMessage::kLock:
                 return locks_.push_back(std::move(fd));
         }
+    }
+
+    /// The path and the name of its marker.
+    void add_directory(std::string_view words) {
+        const std::size_t end = std::min(words.find('\0'), words.size());
+        directories_.emplace_back(words.substr(0, end),
+                                  words.substr(std::min(end + 1, words.size())));
     }
 
     /// Returns when one of them has ended, or there is something to read.
@@ -83,7 +90,7 @@ class CleanupMain {
     std::vector<UniqueFd> processes_;
     std::vector<UniqueFd> locks_;  ///< until the very end
     std::vector<std::string> groups_;
-    std::vector<std::string> directories_;
+    std::vector<std::pair<std::string, std::string>> directories_;
 };
 
 int run_cleanup() {

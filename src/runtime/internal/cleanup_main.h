@@ -8,7 +8,8 @@ namespace muster::runtime {
 inline constexpr const char* kCleanupArgument = "--muster-cleanup";
 inline constexpr int kCleanupControlFd = 3;
 
-/// The first byte of a message to it; the rest is a path, or a descriptor is passed along.
+/// The first byte of a message to it; the rest is a path (of a directory, with a NUL and the name of
+/// its marker), or a descriptor is passed along.
 enum class CleanupMessage : char { kProcess = 'p', kDirectory = 'd', kGroup = 'g', kLock = 'l' };
 
 }  // namespace muster::runtime

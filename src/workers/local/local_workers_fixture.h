@@ -120,7 +120,7 @@ class LocalWorkersFixture {
 
     /// Polls a condition: for what has no event to wait for.
     template <class Condition>
-    bool eventually(Condition condition, Duration most = std::chrono::seconds(10)) {
+    bool eventually(Condition condition, Duration most = std::chrono::seconds(60)) {
         const Instant until = loop.clock.now() + most;
         while (!condition()) {
             if (loop.clock.now() > until) return false;

@@ -5,6 +5,7 @@
 
 #include "base/async/task_fault.h"
 #include "base/log.h"
+#include "base/test_inputs.h"
 #include "workers/local/local_workers_fixture.h"
 
 // Workers of a real Python that begin in spares of the real program.
@@ -42,7 +43,7 @@ class SparesTest : public ::testing::Test {
     SparesTest() {
         write("train.py", kProgram);
         world.options().spares = SpareOptions{
-            .zygote = MUSTER_SOURCE_DIR "/python/muster/src/muster/zygote.py",
+            .zygote = source_path("python/muster/src/muster/zygote.py"),
             .modules = {"decimal"},
             .imports = world.root() / "learnt.json",
             .patience = 0s,

@@ -13,6 +13,7 @@
 
 #include "base/async/first_of.h"
 #include "base/log.h"
+#include "base/time/restarting_task.h"
 #include "workers/worker/orphans.h"
 
 namespace muster::workers {
@@ -53,7 +54,9 @@ Worker::Worker(asio::any_io_executor executor, WorkerRecord record, ProgressFile
       on_end_(std::move(ended)),
       tasks_(executor) {}
 
-void Worker::watch(Clock& clock) { tasks_.spawn_essential("worker", watch_to_the_end(clock)); }
+void Worker::watch(Clock& clock) {
+    spawn_restarting(tasks_, clock, "worker", [this, &clock] { return watch_to_the_end(clock); });
+}
 
 Task<void> Worker::gone() { co_await tasks_.join(); }
 

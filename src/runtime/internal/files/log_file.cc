@@ -76,6 +76,8 @@ Result<void> LogWatch::follow(const std::shared_ptr<LogFile>& log) {
 }
 
 Task<void> LogWatch::run() {
+    // After a fault: some changes may have been read and told to no one.
+    for (const auto& [watch, logs] : followed_) notify(watch);
     for (;;) {
         co_await inotify_.async_wait(asio::posix::stream_descriptor::wait_read,
                                      asio::use_awaitable);

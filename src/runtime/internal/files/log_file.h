@@ -56,7 +56,7 @@ class LogWatch {
 
     /// From now on every change of the log's directory notifies `log->changed()`.
     Result<void> follow(const std::shared_ptr<LogFile>& log);
-    /// To be spawned once; runs until it is cancelled.
+    /// One at a time; runs until it is cancelled.
     Task<void> run();
 
     LogWatch(asio::any_io_executor executor, UniqueFd inotify)

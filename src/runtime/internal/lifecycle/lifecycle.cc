@@ -1,6 +1,6 @@
 #include "runtime/internal/lifecycle/lifecycle.h"
 
-#include <cstring>
+#include "base/signal_name.h"
 
 namespace muster::runtime {
 
@@ -44,17 +44,6 @@ Result<std::optional<Handler>> read_hook(const kube::Container& container,
     return std::optional(std::move(handler));
 }
 
-/// Of "SIGUSR1"; 0 if it is not a signal.
-int signal_number(std::string_view name) {
-    if (!name.starts_with("SIG")) return 0;
-    name.remove_prefix(3);
-    for (int number = 1; number < NSIG; ++number) {
-        const char* known = ::sigabbrev_np(number);
-        if (known != nullptr && name == known) return number;
-    }
-    return 0;
-}
-
 }  // namespace
 
 std::string_view hook_name(HookKind kind) {
@@ -93,12 +82,13 @@ Result<ContainerLifecycle> read_lifecycle(const kube::Container& container) {
     TRY(made.pre_stop, read_hook(container, lifecycle, "preStop"));
     if (const json::value* name = lifecycle.if_contains("stopSignal");
         name != nullptr && name->is_string()) {
-        made.stop_signal = signal_number(name->get_string());
-        if (made.stop_signal == 0)
+        const std::optional<int> signal = signal_by_name(name->get_string());
+        if (!signal)
             return Error(Code::kInvalid,
                          fmt::format("container {}: lifecycle.stopSignal {} is not the name of a "
                                      "signal, like SIGTERM",
                                      container.name, std::string_view(name->get_string())));
+        made.stop_signal = *signal;
     }
     return made;
 }

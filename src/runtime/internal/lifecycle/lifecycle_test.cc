@@ -59,6 +59,9 @@ TEST(ReadLifecycle, HooksAndTheStopSignal) {
                   .host = "10.0.0.9", .port = 8081, .path = "/up?x=1", .headers = {{"A", "b"}}}));
     EXPECT_EQ(*read->pre_stop, Handler(SleepCheck{3s}));
     EXPECT_EQ(read->stop_signal, SIGUSR1);
+    read = read_lifecycle(container_with(R"({"lifecycle": {"stopSignal": "SIGRTMIN+3"}})"));
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->stop_signal, SIGRTMIN + 3);
 }
 
 TEST(ReadLifecycle, WhatIsNotDoneIsRefusedByName) {
@@ -84,6 +87,8 @@ TEST(ReadLifecycle, WhatIsNotDoneIsRefusedByName) {
          "livenessProbe.httpGet", "control character"},
         {R"({"lifecycle": {"preStop": {"sleep": {}}}})", "lifecycle.preStop.sleep",
          "has no seconds"},
+        {R"({"lifecycle": {"stopSignal": "SIGRTMIN+99"}})", "lifecycle.stopSignal SIGRTMIN+99",
+         "like SIGTERM"},
         {R"({"lifecycle": {"stopSignal": "TERM"}})", "lifecycle.stopSignal TERM", "like SIGTERM"},
     };
     for (const Case& c : cases) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -248,8 +249,14 @@ Egress::Egress(asio::any_io_executor executor, PodFabric& fabric, pid_t process,
 
 Egress::~Egress() {
     if (process_ < 0) return;
-    ::kill(process_, SIGKILL);
-    ::waitpid(process_, nullptr, 0);
+    // pasta forks for a moment when it starts. What it forked is no child of ours; with the last of
+    // them the pipe closes.
+    constexpr int kMostMs = 1000;
+    ::kill(-process_, SIGKILL);
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pollfd closed{errors_.get(), 0, 0};
+    ::poll(&closed, 1, kMostMs);
 }
 
 Task<std::string> Egress::ended() {
