@@ -22,6 +22,11 @@ BUILT = CACHE / "peers"
 
 
 KUBERNETES = "k8s.io/kubernetes"
+TRAINING_OPERATOR = "github.com/kubeflow/training-operator"
+MPI_OPERATOR = "github.com/kubeflow/mpi-operator"
+TRAINER = "github.com/kubeflow/trainer/v2"
+JOBSET = "sigs.k8s.io/jobset"
+KUEUE = "sigs.k8s.io/kueue"
 
 
 class Missing(Exception):
@@ -87,6 +92,8 @@ class GoProgram:
     """A package of one of the Go modules beside this file; `module` is where it is published, None for our own.
     `versions` names the file that says what is required, where that is not go.mod."""
 
+    verb = ("build",)
+
     def __init__(self, folder, package, module=None, versions="go.mod"):
         self.folder, self.package, self.module, self.versions = HERE / folder, package, module, versions
         self.version = module and required_version(self.go_mod(), module)
@@ -98,11 +105,13 @@ class GoProgram:
         tool = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
         if not tool:
             raise Missing("there is no go")
-        # Go's caches are where ./dev clean all can remove them.
+        # Go's caches are where ./dev clean all can remove them, and so are the counters of telemetry, which lie beside its settings.
+        settings = os.environ.get("GOENV") or os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "go", "env")
         other = "" if self.versions == "go.mod" else f" -modfile={self.versions}"
         return ask([tool, *words], self.folder, {
             **os.environ, "GOMODCACHE": str(CACHE / "go" / "mod"), "GOCACHE": str(CACHE / "go" / "build"), "CGO_ENABLED": "0",
-            "GOFLAGS": f"-modcacherw -buildvcs=false -mod=readonly{other}", "GOWORK": "off"})
+            "GOFLAGS": f"-modcacherw -buildvcs=false -mod=readonly{other}", "GOWORK": "off",
+            "GOENV": settings, "XDG_CONFIG_HOME": str(CACHE / "go" / "config")})
 
     def home(self):
         contents = [(str(path.relative_to(self.folder)), path.read_bytes()) for path in self.folder.rglob("*")
@@ -123,7 +132,7 @@ class GoProgram:
 
     def make(self, name, scratch):
         home = self.home()  # of what is here now: it may change while it is built
-        status, said = self.go("build", "-trimpath", "-ldflags", linker_flags(self.module, self.version),
+        status, said = self.go(*self.verb, "-trimpath", "-ldflags", linker_flags(self.module, self.version),
                                "-o", scratch / name, self.package)
         if status != 0:
             raise BuildFailed(f"go build of {name} failed:\n{said[-3000:]}")
@@ -131,12 +140,19 @@ class GoProgram:
         # Others see no program, or the whole of it.
         (scratch / name).rename(home / name)
 
-    def module_folder(self):
-        """Where the published module lies: manifests are in it. It is fetched if it is not there yet."""
-        status, said = self.go("mod", "download", "-json", self.module)
+    def module_folder(self, module=None):
+        """Where the published module lies, or another one that it stands on: manifests are in it. It is fetched if it is
+        not there yet."""
+        status, said = self.go("mod", "download", "-json", module or self.module)
         if status != 0:
-            raise Missing(f"the module {self.module} is not here: {one_line(said)}")
+            raise Missing(f"the module {module or self.module} is not here: {one_line(said)}")
         return pathlib.Path(json.loads(said[said.index("{"):])["Dir"])
+
+
+class GoTests(GoProgram):
+    """The tests of a package, as one program. They want to be started in the package's folder."""
+
+    verb = ("test", "-c")
 
 
 class PythonEnvironment:
@@ -251,6 +267,12 @@ class Sshd:
 
 # Minor versions beside the one of ./dev test, for ./dev drill versions.
 OTHER_MINORS = ("1.32", "1.36")
+# The packages of training-operator whose tests want a server.
+TRAINING_OPERATOR_SUITES = ("pytorch", "tensorflow", "xgboost", "paddlepaddle", "jax", "mpi")
+# Two versions each, for ./dev drill foreign.
+MPI_OPERATORS = ("mpi-operator", "mpi-operator-0.8")
+JOBSETS = ("jobset", "jobset-0.10")
+TRAINERS = ("trainer", "trainer-2.1")
 # The same of torch: with Debian's 1.13, and the 2.7 beside which muster-run is measured, from the oldest to the newest.
 OTHER_TORCHES = ("2.0", "2.1", "2.4", "2.6", "2.10", "2.15")
 
@@ -262,10 +284,14 @@ SOURCES = {
     "kubectl-next": GoProgram("kubectl", f"{KUBERNETES}/cmd/kubectl", KUBERNETES),
     "helm": GoProgram("helm", "helm.sh/helm/v3/cmd/helm", "helm.sh/helm/v3"),
     "kwok": GoProgram("kwok", "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok"),
-    "training-operator": GoProgram("training-operator", "github.com/kubeflow/training-operator/cmd/training-operator.v1",
-                                   "github.com/kubeflow/training-operator"),
-    "mpi-operator": GoProgram("mpi-operator", "github.com/kubeflow/mpi-operator/cmd/mpi-operator",
-                              "github.com/kubeflow/mpi-operator"),
+    "training-operator": GoProgram("training-operator", f"{TRAINING_OPERATOR}/cmd/training-operator.v1", TRAINING_OPERATOR),
+    **{name: GoProgram(name, f"{MPI_OPERATOR}/cmd/mpi-operator", MPI_OPERATOR) for name in MPI_OPERATORS},
+    **{name: GoProgram(name, JOBSET, JOBSET) for name in JOBSETS},
+    **{name: GoProgram(name, f"{TRAINER}/cmd/trainer-controller-manager", TRAINER) for name in TRAINERS},
+    "kueue": GoProgram("kueue", f"{KUEUE}/cmd/kueue", KUEUE),
+    **{f"training-operator-{package}-suite": GoTests("training-operator", f"{TRAINING_OPERATOR}/pkg/controller.v1/{package}",
+                                                     TRAINING_OPERATOR) for package in TRAINING_OPERATOR_SUITES},
+    **{f"{name}-suite": GoTests(name, f"{MPI_OPERATOR}/test/integration", MPI_OPERATOR) for name in MPI_OPERATORS},
     "cel-go": GoProgram("cel", "."),
     "load": GoProgram("clients", "./load"),
     "controllers": GoProgram("clients", "./controllers"),
@@ -322,5 +348,5 @@ def build(name):
     return find(name)
 
 
-def module_folder(name):
-    return SOURCES[name].module_folder()
+def module_folder(name, module=None):
+    return SOURCES[name].module_folder(module)
