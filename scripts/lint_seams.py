@@ -76,6 +76,7 @@ ALLOWED = {
         "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",
     },
     "mutex": {
+        "src/base/log.cc": "the store's threads log, too",
         "src/store/internal/file/file_writer.cc": "the queue between the loop and the writer",
         "src/store/internal/file/file_reader.cc": "threads that parse take turns at reading",
         "src/kube/schema/schema_pool.h": "large definitions are read beside the loop",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 #include "base/utf8.h"
 #include "base/visible_text.h"
@@ -132,10 +133,14 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
     }
     // What is left: characters beyond ASCII that terminals obey.
     line = visible_line(line);
-    if (sink())
+    if (sink()) {
+        // One line at a time: the store's threads log, too. A sink must not log.
+        static std::mutex one_at_a_time;
+        const std::lock_guard lock(one_at_a_time);
         sink()(level, line);
-    else
+    } else {
         stderr_logger().log(to_spdlog(level), line);
+    }
 }
 
 }  // namespace muster::log
