@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "jobs/internal/conversion_data.h"
@@ -11,6 +10,7 @@
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
+#include "kube/values/read_json.h"
 
 namespace muster::jobs {
 namespace {
@@ -96,14 +96,13 @@ json::object take_kept(json::object& object) {
     if (annotations == nullptr) return {};
     const json::value* written = annotations->if_contains(annotations::kConvertedFrom);
     if (written == nullptr || !written->is_string()) return {};
-    json::error_code failed;
-    const json::value kept = json::parse(written->get_string(), failed, {}, {.max_depth = 250});
+    std::optional<json::value> kept = kube::read_json(written->get_string());
     // It was written by another program, then.
-    if (failed || !kept.is_object()) return {};
+    if (!kept || !kept->is_object()) return {};
     annotations->stable_erase(annotations::kConvertedFrom);
     if (annotations->empty()) fields->stable_erase("annotations");
     if (fields->empty()) object.stable_erase("metadata");
-    return kept.get_object();
+    return std::move(kept->get_object());
 }
 
 /// The field, created if it is missing; null if it is something else.

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <fstream>
 #include <iterator>
 
 #include "base/parse_number.h"
 #include "kube/values/json_access.h"
+#include "kube/values/read_json.h"
 #include "runtime/internal/files/log_reader.h"
 #include "runtime/internal/files/retained_record.h"
 
@@ -47,10 +47,9 @@ void measure(RetainedPod& pod) {
 std::optional<RetainedPod> read_record(const fs::path& directory) {
     std::ifstream file(directory / kPodRecord);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
-    boost::system::error_code failed;
-    const json::value value = json::parse(text, failed);
-    if (failed || !value.is_object()) return std::nullopt;
-    const json::object& record = value.get_object();
+    const std::optional<json::value> value = kube::read_json(text);
+    if (!value || !value->is_object()) return std::nullopt;
+    const json::object& record = value->get_object();
     RetainedPod pod;
     pod.namespace_ = kube::string_at(record, "namespace");
     pod.name = kube::string_at(record, "name");

@@ -1,12 +1,12 @@
 #include "apiserver/authentication/jwt.h"
 
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "apiserver/objects/json_access.h"
 #include "base/fields.h"
 #include "kube/values/base64.h"
+#include "kube/values/read_json.h"
 
 namespace muster::apiserver {
 
@@ -14,19 +14,15 @@ namespace {
 
 /// Ours have about 1,000 bytes.
 constexpr std::size_t kMaxBytes = 16 * 1024;
-constexpr std::size_t kMaxDepth = 16;
 
 Error malformed(std::string_view why) { return Error(Code::kUnauthorized, std::string(why)); }
 
 Result<json::object> decoded_object(std::string_view encoded) {
     const std::optional<std::string> text = kube::base64url_decode(encoded);
     if (!text) return malformed("a part of the token is not base64url");
-    json::parse_options options;
-    options.max_depth = kMaxDepth;
-    boost::system::error_code error;
-    json::value value = json::parse(*text, error, {}, options);
-    if (error || !value.is_object()) return malformed("a part of the token is not a JSON object");
-    return std::move(value.get_object());
+    std::optional<json::value> value = kube::read_json(*text);
+    if (!value || !value->is_object()) return malformed("a part of the token is not a JSON object");
+    return std::move(value->get_object());
 }
 
 std::string encoded(const json::object& object) {

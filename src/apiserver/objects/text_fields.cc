@@ -111,9 +111,8 @@ bool any_at_path(std::string_view object, std::string_view dotted,
 json::value value_at_path(std::string_view object, std::string_view dotted) {
     const auto found = text_at_path(object, dotted);
     if (!found) return nullptr;
-    json::parse_options options;
+    json::parse_options options = kube::json_limits();
     options.allow_invalid_utf8 = true;
-    options.max_depth = kube::kDeepestJson;
     boost::system::error_code failed;
     return json::parse(*found, failed, {}, options);
 }

@@ -5,12 +5,12 @@
 #include <boost/json/value_stack.hpp>
 #include <set>
 
+#include "kube/values/read_json.h"
+
 namespace muster::apiserver {
 
 namespace {
 
-// Deeper than the structure of any kind; a parser that never recurses would allow more.
-constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kMaxDuplicates = 100;
 /// Of their paths together, each of which may be as long as the body.
 constexpr std::size_t kMaxDuplicateBytes = std::size_t{64} * 1024;
@@ -183,14 +183,8 @@ std::pair<std::size_t, error_code> walk(json::basic_parser<Handler>& parser,
     return {taken, failed};
 }
 
-json::parse_options options() {
-    json::parse_options wanted;
-    wanted.max_depth = kMaxDepth;
-    return wanted;
-}
-
 std::vector<std::string> find_duplicates(std::string_view text) {
-    json::basic_parser<DuplicateHandler> parser(options());
+    json::basic_parser<DuplicateHandler> parser(kube::json_limits());
     walk(parser, text);
     return std::move(parser.handler().found);
 }
@@ -200,7 +194,7 @@ std::vector<std::string> find_duplicates(std::string_view text) {
 StatusResult<JsonBody> parse_json_body(std::string_view text) {
     JsonBody body;
     if (text.find_first_not_of(" \t\r\n") == text.npos) return body;
-    json::basic_parser<CountingHandler> parser(options());
+    json::basic_parser<CountingHandler> parser(kube::json_limits());
     // The values of one body are freed together.
     parser.handler().stack.reset(
         json::make_shared_resource<json::monotonic_resource>(2 * text.size() + 256));

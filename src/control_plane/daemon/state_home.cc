@@ -6,11 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cerrno>
 
-#include "kube/values/json.h"
+#include "kube/values/read_json.h"
 
 namespace muster::control_plane {
 
@@ -64,10 +63,9 @@ Result<void> write_all(int fd, std::string_view text, const std::string& path) {
 /// The content that a daemon wrote to its lock. A daemon that has just taken it has not written
 /// yet.
 Daemon parse_daemon(std::string_view text) {
-    boost::system::error_code failed;
-    const json::value value = json::parse(text, failed);
+    const std::optional<json::value> value = kube::read_json(text);
     Daemon daemon;
-    const json::object* object = failed ? nullptr : value.if_object();
+    const json::object* object = value ? value->if_object() : nullptr;
     if (object == nullptr) return daemon;
     if (const json::value* pid = object->if_contains("pid"); pid != nullptr && pid->is_int64())
         daemon.pid = static_cast<pid_t>(pid->get_int64());

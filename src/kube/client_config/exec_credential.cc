@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "kube/values/base64.h"
 #include "kube/values/json_access.h"
+#include "kube/values/read_json.h"
 #include "kube/values/time.h"
 
 namespace muster::kube {
@@ -32,10 +32,9 @@ Result<ExecCredential> parse_exec_credential(const ExecPlugin& plugin, std::stri
         return Error(Code::kUnauthorized,
                      fmt::format("the exec plugin {} {}", plugin.command, why));
     };
-    boost::system::error_code failed;
-    const json::value value = json::parse(printed, failed);
-    if (failed || !value.is_object()) return wrong("did not print a JSON object");
-    const json::object& object = value.get_object();
+    const std::optional<json::value> value = read_json(printed);
+    if (!value || !value->is_object()) return wrong("did not print a JSON object");
+    const json::object& object = value->get_object();
     if (string_at(object, "kind") != "ExecCredential")
         return wrong("printed an object whose kind is not ExecCredential");
     if (const std::string_view version = string_at(object, "apiVersion");

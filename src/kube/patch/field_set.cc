@@ -1,12 +1,12 @@
 #include "kube/patch/field_set.h"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
 
 #include "base/parse_number.h"
+#include "kube/values/read_json.h"
 
 namespace muster::kube {
 namespace {
@@ -194,14 +194,13 @@ Result<PathElement> PathElement::parse(std::string_view text) {
         return position(*index);
     }
     if (text.front() != 'k' && text.front() != 'v') return bad_element(text, "not a path element");
-    json::error_code failed;
-    const json::value value = json::parse(rest, failed);
-    if (failed) return bad_element(text, "no JSON after the colon");
+    const std::optional<json::value> value = read_json(rest);
+    if (!value) return bad_element(text, "no JSON after the colon");
     if (text.front() == 'v') {
-        if (!identifies(value)) return bad_element(text, "not a string, boolean or whole number");
-        return item(value);
+        if (!identifies(*value)) return bad_element(text, "not a string, boolean or whole number");
+        return item(*value);
     }
-    const json::object* fields = value.if_object();
+    const json::object* fields = value->if_object();
     if (fields == nullptr || fields->empty()) return bad_element(text, "not keys of a list");
     std::vector<Key> named;
     for (const auto& entry : *fields) {
@@ -222,9 +221,9 @@ std::string PathElement::describe() const {
         case 'i':
             return "[" + std::string(rest) + "]";
         default: {
-            const json::value keys = json::parse(rest);
+            const std::optional<json::value> keys = read_json(rest);
             std::string text;
-            for (const auto& entry : keys.get_object()) {
+            for (const auto& entry : keys->get_object()) {
                 text += text.empty() ? '[' : ',';
                 text += entry.key();
                 text += '=';

@@ -8,13 +8,13 @@
 #include "base/parse_number.h"
 #include "kube/objects/api_status.h"
 #include "kube/transport/transport_names.h"
+#include "kube/values/read_json.h"
 
 namespace muster::kube {
 
 namespace {
 
 // Deeper than any object of the API.
-constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kLeastMemory = 512;
 // If a server wants us to stay away for longer, it is asked again all the same.
 constexpr std::int64_t kLongestRetryAfter = 3600;
@@ -55,14 +55,12 @@ void append_escaped(std::string& text, std::string_view part, std::string_view k
 }
 
 Result<ObjectPtr> parse_object(std::string_view text) {
-    json::parse_options options;
-    options.max_depth = kMaxDepth;
     boost::system::error_code failed;
     // Memory of its own, as an object is freed as a whole: freeing a tree of small pieces costs as
     // much again as parsing it.
     json::storage_ptr memory = json::make_shared_resource<json::monotonic_resource>(
         std::max<std::size_t>(text.size() * 2, kLeastMemory));
-    json::value value = json::parse(text, failed, std::move(memory), options);
+    json::value value = json::parse(text, failed, std::move(memory), json_limits());
     if (failed)
         return Error(Code::kInternal,
                      fmt::format("the server's answer is not JSON: {}", failed.message()));

@@ -4,11 +4,15 @@
 
 namespace muster::kube {
 
-std::optional<json::value> read_json(std::string_view text) {
+json::parse_options json_limits() {
     json::parse_options options;
     options.max_depth = kDeepestJson;
+    return options;
+}
+
+std::optional<json::value> read_json(std::string_view text) {
     json::error_code failed;
-    json::value value = json::parse(text, failed, {}, options);
+    json::value value = json::parse(text, failed, {}, json_limits());
     if (failed) return std::nullopt;
     return value;
 }

@@ -7,6 +7,7 @@
 #include "apiserver/resources/version_conversion.h"
 #include "base/time/loop_watch.h"
 #include "kube/values/base64.h"
+#include "kube/values/read_json.h"
 
 namespace muster::apiserver {
 
@@ -39,9 +40,8 @@ StatusResult<ContinueToken> decode_token(std::string_view text) {
     };
     const std::optional<std::string> decoded = kube::base64url_decode(text);
     if (!decoded) return refuse("it is not base64url");
-    boost::system::error_code failed;
-    const json::value parsed = json::parse(*decoded, failed);
-    const json::object* fields = failed ? nullptr : parsed.if_object();
+    const std::optional<json::value> parsed = kube::read_json(*decoded);
+    const json::object* fields = parsed ? parsed->if_object() : nullptr;
     if (fields == nullptr) return refuse("it is not a JSON object");
     if (string_at(*fields, "v") != kTokenVersion) return refuse("its version is not known");
     const std::optional<std::int64_t> revision = int_at(*fields, "rv");

@@ -12,6 +12,7 @@
 #include "apiserver_http/internal/protobuf/wire_reader.h"
 #include "base/utf8.h"
 #include "kube/values/base64.h"
+#include "kube/values/read_json.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver_http {
@@ -21,7 +22,7 @@ namespace {
 using Type = MessageField::Type;
 using Shape = MessageField::Shape;
 
-constexpr int kMaxDepth = 200;
+constexpr int kMaxDepth = kube::kDeepestJson;
 
 WireType wire_type_of(Type type) {
     switch (type) {
@@ -302,9 +303,7 @@ class Reader {
         TRY(const Parts parts, parts_of(bytes));
         if (parts.text[1].empty()) return std::optional<json::value>();
         boost::system::error_code problem;
-        json::parse_options options;
-        options.max_depth = kMaxDepth;
-        json::value value = json::parse(parts.text[1], problem, {}, options);
+        json::value value = json::parse(parts.text[1], problem, {}, kube::json_limits());
         if (problem)
             return located(
                 reader.error(fmt::format("no valid JSON ({}) before", problem.message())));

@@ -1,11 +1,11 @@
 #include "apiserver_http/internal/streams/channel_messages.h"
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "apiserver_http/internal/json_access.h"
 #include "kube/objects/api_status.h"
+#include "kube/values/read_json.h"
 
 namespace muster::apiserver_http {
 
@@ -14,9 +14,8 @@ namespace {
 constexpr std::uint8_t kCloseChannel = 255;
 
 std::expected<ClientMessage, std::string> parse_size(std::string_view text) {
-    boost::system::error_code error;
-    const json::value parsed = json::parse(text, error);
-    const json::object* size = error ? nullptr : parsed.if_object();
+    const std::optional<json::value> parsed = kube::read_json(text);
+    const json::object* size = parsed ? parsed->if_object() : nullptr;
     if (size == nullptr) return std::unexpected("the size of a terminal is not a JSON object");
     const auto read = [size](std::string_view name) -> std::optional<std::uint16_t> {
         const auto number = int_at(*size, name);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cctype>
 #include <csignal>
@@ -16,6 +15,7 @@
 #include "base/signal_name.h"
 #include "cli/internal/logs/log_sources.h"
 #include "kube/values/json_access.h"
+#include "kube/values/read_json.h"
 
 namespace muster::cli {
 
@@ -32,10 +32,9 @@ Error not_understood(std::string_view line) {
 }
 
 Result<json::object> parse_object(std::string_view line) {
-    boost::system::error_code failed;
-    json::value parsed = json::parse(line, failed);
-    if (failed || !parsed.is_object()) return not_understood(line);
-    return std::move(parsed.get_object());
+    std::optional<json::value> parsed = kube::read_json(line);
+    if (!parsed || !parsed->is_object()) return not_understood(line);
+    return std::move(parsed->get_object());
 }
 
 std::string line_of(const json::object& object) { return json::serialize(object) + "\n"; }

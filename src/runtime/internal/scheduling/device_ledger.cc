@@ -4,6 +4,7 @@
 
 #include "kube/values/json.h"
 #include "kube/values/quantity.h"
+#include "kube/values/read_json.h"
 #include "runtime/internal/scheduling/scheduling.h"
 
 namespace muster::runtime {
@@ -55,10 +56,9 @@ std::string text_of(const Devices& devices) {
 }
 
 Devices devices_in(std::string_view text) {
-    boost::system::error_code error;
-    const json::value value = json::parse(text, error);
-    if (error) return {};
-    auto devices = json::try_value_to<Devices>(value);
+    const std::optional<json::value> value = kube::read_json(text);
+    if (!value) return {};
+    auto devices = json::try_value_to<Devices>(*value);
     return devices ? *std::move(devices) : Devices();
 }
 
