@@ -1,6 +1,7 @@
 """Schemas of definitions: logical junctors and limits of numbers, and what an update leaves wrong as it was."""
 
 import copy
+import json
 import uuid
 
 import pytest
@@ -107,6 +108,48 @@ def test_what_does_not(api, group, namespace, spec, wanted):
 def test_what_a_junctor_must_not_say(api, part, field, message):
     found = causes(api.post(DEFINITIONS, definition(new_group(), {"p": part})))
     assert any(at.endswith(field) and text.startswith(message) for _, at, text in found), found
+
+
+# Each begins to count only in the syntax of RE2.
+PATTERNS = {
+    r"^\pL+$": ("straße", "a1"),
+    r"^\p{Greek}$": ("λ", "a"),
+    "^[[:alpha:]]+$": ("abc", "1"),
+    r"^\d+\z": ("12", "12\n"),
+    r"^\Qa.b\E$": ("a.b", "axb"),
+    "(?i)^abc$": ("ABC", "abd"),
+    "^.$": ("é", "\n"),
+    "^(a+)+$": ("a" * 5000, "a" * 5000 + "b"),
+    "^[a-z]{1,63}(-[a-z]{1,63}){0,3}$": ("some-name", "Some-name"),
+    "^(|a)+$": ("aa", "b"),
+}
+
+
+def test_patterns(api, namespace):
+    name = new_group()
+    define(api, definition(name, {f"p{i}": {"type": "string", "pattern": pattern} for i, pattern in enumerate(PATTERNS)}))
+    path = f"/apis/{name}/v1/namespaces/{namespace}/things"
+    right = api.post(path, thing(name, {f"p{i}": good for i, (good, _) in enumerate(PATTERNS.values())}))
+    assert right.status == 201, right.json
+    wrong = causes(api.post(path, thing(name, {f"p{i}": bad for i, (_, bad) in enumerate(PATTERNS.values())}, "wrong")))
+    assert sorted((at, text[text.rindex("should match"):]) for _, at, text in wrong) == sorted(
+        (f"spec.p{i}", f"should match '{pattern}'") for i, pattern in enumerate(PATTERNS))
+    api.delete(f"{DEFINITIONS}/things.{name}")
+
+
+@pytest.mark.parametrize("pattern, problem", [
+    ("(", "missing closing ): `(`"), ("a)", "unexpected ): `a)`"), ("[a", "missing closing ]: `[a`"),
+    ("[z-a]", "invalid character class range: `z-a`"), (r"\8", r"invalid escape sequence: `\8`"),
+    (r"(a)\1", r"invalid escape sequence: `\1`"), ("a\\", "trailing backslash at end of expression: ``"),
+    ("*", "missing argument to repetition operator: `*`"), ("a**", "invalid nested repetition operator: `**`"),
+    ("a{1001}", "invalid repeat count: `{1001}`"), ("a(?=b)", "invalid or unsupported Perl syntax: `(?=`"),
+    ("(?P<a", "invalid named capture: `(?P<a`"),
+    (r"\pX", r"invalid character class range: `\pX`"), ("(a{100}){100}", "invalid repeat count: `{100}`"),
+])
+def test_patterns_that_are_none(api, pattern, problem):
+    found = causes(api.post(DEFINITIONS, definition(new_group(), {"p": {"type": "string", "pattern": pattern}})))
+    assert [text for _, at, text in found if at.endswith(("[p].pattern", ".p.pattern"))] == [
+        f"Invalid value: {json.dumps(pattern)}: must be a valid regular expression, but isn't: error parsing regexp: {problem}"], found
 
 
 def test_what_only_a_junctor_speaks_of(api):

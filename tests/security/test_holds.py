@@ -138,6 +138,23 @@ def test_large_definitions_and_objects_of_them(daemon):
         daemon.wait_until_gone(f"{DEFINITIONS}/deeps.a.io")
 
 
+def test_patterns_of_many_steps(daemon):
+    """A state machine that is too large for its memory, and patterns that are compiled for each object."""
+    texts = [f"{i:016b}".replace("0", "b").replace("1", "a") * 60 for i in range(65)]
+    many = {f"p{i}": {"type": "string", "pattern": f"^a{{1,100}}{i}$"} for i in range(2000)}
+    for schema, value in [
+            ({"type": "array", "items": {"type": "string", "pattern": "^[ab]*a[ab]{999}([ab]{999})?$"}}, texts),
+            ({"type": "array", "items": {"type": "string", "anyOf": [{"pattern": "^[ab]*a[ab]{999}c$"}, {"pattern": "d"}]}}, texts),
+            ({"type": "array", "items": {"type": "string", "pattern": "^[ab]*a[ab]{20}c$"}}, texts),
+            ({"type": "object", "properties": many}, dict.fromkeys(many, "a"))]:
+        daemon.must("POST", DEFINITIONS, definition({"type": "object", "properties": {"x": schema}}))
+        for _ in range(2):
+            status, answer = daemon.ask("POST", DEEPS, {"apiVersion": "a.io/v1", "kind": "Deep", "metadata": {"name": "d"}, "x": value})
+            assert status == 422, json.dumps(answer)[:500]
+        daemon.must("DELETE", f"{DEFINITIONS}/deeps.a.io")
+        daemon.wait_until_gone(f"{DEFINITIONS}/deeps.a.io")
+
+
 def test_defaults_make_no_giant_of_a_small_body(daemon):
     schema = {"type": "object", "properties": {"x": {"type": "array", "items": {"type": "object", "properties": {
         f"d{i}": {"type": "string", "default": "x" * 100} for i in range(100)}}}}}

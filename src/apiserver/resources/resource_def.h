@@ -90,6 +90,7 @@ struct ResourceDef {
 
     std::vector<PrinterColumn> printer_columns;  ///< of a custom resource
     std::shared_ptr<const SchemaRules> rules;    ///< of a custom resource; null: none
+    std::size_t pattern_steps = 0;  ///< for each character at the worst; of a custom resource
 
     bool custom = false;  ///< from a CustomResourceDefinition
     /// The node's measurements for the core resource of the same plural. They are not stored, and

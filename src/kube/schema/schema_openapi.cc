@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kube/internal/schema/constraint_reader.h"
+#include "kube/internal/schema/pattern_cost.h"
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/internal/schema/schema_rules.h"
 #include "kube/internal/schema/schema_types.h"
@@ -181,8 +182,8 @@ class Reader {
             schema.pattern = text(key, value);
             // The pattern of quantities is known to be good; every pod template has it many times.
             if (schema.pattern == kQuantityPattern) return;
-            if (std::string problem = pattern_problem(schema.pattern); !problem.empty())
-                refuse(key, "FieldValueInvalid", "Invalid value: " + problem);
+            if (const std::string problem = pattern_problem(schema.pattern); !problem.empty())
+                refuse(key, "FieldValueInvalid", problem);
         } else if (key == "default") {
             schema.default_value = value;
         } else {

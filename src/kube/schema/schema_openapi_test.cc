@@ -116,9 +116,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"bad_pattern", root(R"({"type":"string","pattern":"("})"), "FieldValueInvalid",
                 ".properties.x.pattern", ""},
         Refusal{"look_around", root(R"~({"type":"string","pattern":"a(?=b)"})~"),
-                "FieldValueInvalid", ".properties.x.pattern", "RE2"},
+                "FieldValueInvalid", ".properties.x.pattern",
+                "must be a valid regular expression, but isn't: error parsing regexp: invalid or "
+                "unsupported Perl syntax: `(?=`"},
         Refusal{"back_reference", root(R"({"type":"string","pattern":"(a)\\1"})"),
-                "FieldValueInvalid", ".properties.x.pattern", "RE2"},
+                "FieldValueInvalid", ".properties.x.pattern", "invalid escape sequence: `\\1`"},
+        Refusal{"large_pattern", root(R"({"type":"string","pattern":"\\pL{1000}"})"),
+                "FieldValueInvalid", ".properties.x.pattern", "expression too large"},
         Refusal{"negative_length", root(R"({"type":"string","maxLength":-1})"),
                 "FieldValueTypeInvalid", ".properties.x.maxLength", "zero or more"},
         Refusal{

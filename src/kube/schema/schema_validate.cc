@@ -12,6 +12,7 @@
 
 #include "kube/internal/schema/constraint_check.h"
 #include "kube/internal/schema/embedded_resource.h"
+#include "kube/internal/schema/pattern_cost.h"
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/internal/schema/schema_types.h"
 #include "kube/internal/schema/schema_walk.h"
@@ -50,8 +51,6 @@ constexpr std::size_t kMostOfAReason = 100;
 constexpr std::size_t kMostBytesOfChoices = 2000;
 /// A schema says more names or values than these only to make each look-up among them long.
 constexpr std::size_t kMostLookedThrough = 100;
-/// Each costs as much as a hundred others.
-constexpr int kMostComplexMatches = 3;
 
 class Validator {
   public:
@@ -301,14 +300,13 @@ class Validator {
 
     void check_pattern(const std::string& pattern, const json::value& value,
                        std::string_view text) {
-        if (complex_matches_ >= kMostComplexMatches)
-            return invalid(value, fmt::format("was not compared with '{}': it takes too long for "
-                                              "other values here",
+        const auto regex = Regex::of(pattern);
+        pattern_steps_ += pattern_steps(*regex, text);
+        if (pattern_steps_ > kMostPatternSteps)
+            return invalid(value, fmt::format("was not compared with '{}': that takes too long for "
+                                              "so many values",
                                               pattern));
-        const PatternMatch match = match_pattern(pattern, text);
-        if (match == PatternMatch::kMatches) return;
-        if (match == PatternMatch::kTooComplex) ++complex_matches_;
-        invalid(value, fmt::format("should match '{}'", pattern));
+        if (!regex->matches(text)) invalid(value, fmt::format("should match '{}'", pattern));
     }
 
     void check_format(const Schema& schema, const json::value& value) {
@@ -393,7 +391,7 @@ class Validator {
     std::map<std::pair<std::string, bool>, std::size_t> told_;
     ConstraintCheck constraints_;
     const json::value* object_before_ = nullptr;  ///< of the whole object
-    int complex_matches_ = 0;
+    std::size_t pattern_steps_ = 0;               ///< that comparisons have taken at the worst
     /// The values of long enumerations that were looked at.
     std::map<const Schema*, std::unordered_set<std::string_view>> choices_;
 };

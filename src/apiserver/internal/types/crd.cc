@@ -10,6 +10,7 @@
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "base/lower_case.h"
+#include "kube/schema/pattern_steps.h"
 #include "kube/values/equality.h"
 #include "kube/values/name_syntax.h"
 #include "kube/values/time.h"
@@ -221,6 +222,16 @@ void validate_crd_update(const json::object& next, const json::object& current,
     }
 }
 
+/// What is wrong with its rules was told when the definition was written.
+ReadDefinition::Version read_version(const json::object& version, ReadDefinition& read) {
+    ReadDefinition::Version made;
+    const json::value* openapi = schema_of(version);
+    if (openapi != nullptr) made.schema = kube::from_openapi(*openapi, "", read.parts()).first;
+    FieldErrors problems;
+    if (made.schema != nullptr) made.rules = SchemaRules::compile(made.schema, "", problems);
+    return made;
+}
+
 }  // namespace
 
 void ReadDefinition::keep(std::string spec, Versions versions) {
@@ -289,17 +300,11 @@ std::vector<DefPtr> definitions_of(const json::object& crd, ReadDefinition& read
         def.singular = string_at(names, "singular");
         def.short_names = strings_at(names, "shortNames");
         def.categories = strings_at(names, "categories");
-        const json::value* openapi = schema_of(*version);
-        if (known) {
-            def.schema = kept[i].schema;
-            def.rules = kept[i].rules;
-        } else if (openapi != nullptr) {
-            def.schema = kube::from_openapi(*openapi, "", read.parts()).first;
-            // What is wrong with the rules was told when the definition was written.
-            FieldErrors problems;
-            if (def.schema != nullptr) def.rules = SchemaRules::compile(def.schema, "", problems);
-        }
-        if (def.schema == nullptr) continue;
+        const ReadDefinition::Version own = known ? kept[i] : read_version(*version, read);
+        if (own.schema == nullptr) continue;
+        def.schema = own.schema;
+        def.rules = own.rules;
+        def.pattern_steps = kube::most_pattern_steps(*def.schema);
         def.custom = true;
         def.served = bool_at(*version, "served");
         def.storage_version = bool_at(*version, "storage");

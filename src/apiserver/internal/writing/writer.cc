@@ -40,13 +40,19 @@ bool is_too_large(const json::value& object, std::size_t most) {
     return kube::text_size(object, most) > most;
 }
 
-/// What a check of so many bytes weighs on the loop: rules may take longer than their object is
-/// long, and to compile those of a definition or a policy does.
+/// What a comparison of so many bytes with the schema weighs on the loop: patterns may take longer
+/// than their object is long.
+std::size_t schema_weight(const ResourceDef& def, std::size_t bytes) {
+    constexpr std::size_t kFewSteps = 500'000;  // some 20 ms at the worst
+    return def.pattern_steps * bytes > kFewSteps ? std::max(bytes, kWorthSideThread) : bytes;
+}
+
+/// What a check weighs: so may rules, and to compile those of a definition or a policy does.
 std::size_t weight_of(const ResourceDef& def, std::size_t bytes) {
     const bool costly = (def.rules != nullptr && def.rules->is_costly()) ||
                         def.type.group == "admissionregistration.k8s.io" ||
                         def.type.plural == kube::types::kCustomResourceDefinitions.plural;
-    return costly ? std::max(bytes, kWorthSideThread) : bytes;
+    return schema_weight(def, costly ? std::max(bytes, kWorthSideThread) : bytes);
 }
 
 StatusResult<void> check_new(const ResourceDef& def, const DecodedObject& decoded) {
@@ -140,7 +146,12 @@ Task<StatusResult<void>> Writer::mutate_new(const AdmissionSubject& subject,
     CO_TRY(std::optional<kube::Document> mutated,
            co_await admission_.mutate(subject, nullptr, decoded.object.value(), warnings));
     if (mutated) {
-        CO_TRY(decoded, decode_object(def, *std::move(mutated), kube::FieldValidation::kIgnore));
+        CO_TRY(decoded, co_await compute_beside(
+                            state_.options.side_thread, "decode a changed object",
+                            schema_weight(def, subject.requester.body_bytes), [&def, &mutated] {
+                                return decode_object(def, *std::move(mutated),
+                                                     kube::FieldValidation::kIgnore);
+                            }));
     }
     decoded.warnings = std::move(warnings);
     co_return StatusResult<void>();
@@ -155,12 +166,17 @@ Task<StatusResult<void>> Writer::mutate_next(const AdmissionSubject& subject,
            co_await admission_.mutate(subject, &current, next.object.value(), warnings));
     if (!mutated) co_return StatusResult<void>();
     const Target& target = subject.target;
-    CO_TRY(DecodedObject proposed,
-           decode_object(*target.def, *std::move(mutated), kube::FieldValidation::kIgnore));
     const Ownership owner =
         ownership(target, {.manager = subject.manager}, Ownership::Kind::kWrite);
-    CO_TRY(next, decide_update(*target.def, current, std::move(proposed), target.subresource,
-                               WriteKind::kPatch, owner));
+    CO_TRY(next, co_await compute_beside(
+                     state_.options.side_thread, "decide a changed object",
+                     weight_of(*target.def, subject.requester.body_bytes),
+                     [&target, &current, &mutated, &owner]() -> StatusResult<NextState> {
+                         TRY(DecodedObject proposed, decode_object(*target.def, *std::move(mutated),
+                                                                   kube::FieldValidation::kIgnore));
+                         return decide_update(*target.def, current, std::move(proposed),
+                                              target.subresource, WriteKind::kPatch, owner);
+                     }));
     co_return admit(subject.requester, current, next);
 }
 
@@ -270,7 +286,7 @@ Task<StatusResult<WriteOutcome>> Writer::create(Target target, kube::ObjectPtr b
                                                 WriteQuery query) {
     CO_TRY(DecodedObject decoded,
            co_await compute_beside(state_.options.side_thread, "decode a new object",
-                                   query.requester.body_bytes,
+                                   schema_weight(*target.def, query.requester.body_bytes),
                                    [def = target.def, body, validation = query.field_validation] {
                                        return decode_object(*def, body, validation);
                                    }));
@@ -457,7 +473,7 @@ Task<StatusResult<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr b
     const BodyPart part = target.subresource == "status" ? BodyPart::kStatus : BodyPart::kWhole;
     CO_TRY(DecodedObject decoded,
            co_await compute_beside(state_.options.side_thread, "decode an update",
-                                   query.requester.body_bytes,
+                                   schema_weight(*target.def, query.requester.body_bytes),
                                    [def = target.def, body, validation = query.field_validation,
                                     part] { return decode_object(*def, body, validation, part); }));
     json::object& meta = ensure_object(decoded.object.object(), "metadata");
@@ -546,7 +562,8 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
         } else {
             CO_TRY(DecodedObject made,
                    co_await compute_beside(state_.options.side_thread, "decode an applied object",
-                                           query.requester.body_bytes, [&] {
+                                           schema_weight(*target.def, query.requester.body_bytes),
+                                           [&] {
                                                return new_from_configuration(target, *configuration,
                                                                              owner.manager, query);
                                            }));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kube/internal/schema/pattern_cost.h"
 #include "kube/internal/schema/schema_formats.h"
 #include "kube/internal/schema/schema_types.h"
 #include "kube/internal/schema/value_text.h"
@@ -152,8 +153,11 @@ struct ConstraintCheck::Walk {
     void check_text(const SchemaConstraint& wanted, const json::value& value, Found& found) const {
         const json::string& string = value.get_string();
         const std::string_view text(string.data(), string.size());
+        const auto regex = wanted.pattern.empty() ? nullptr : Regex::of(wanted.pattern);
         constexpr std::size_t kPatternCost = 10;
-        if (!spend(text.size() / 16 + (wanted.pattern.empty() ? 0 : kPatternCost)))
+        constexpr std::size_t kStepsOfOne = kMostPatternSteps / kMostCompared;
+        if (!spend(text.size() / 16 +
+                   (regex ? kPatternCost + pattern_steps(*regex, text) / kStepsOfOne : 0)))
             return invalid(found, "\"\"", "was not compared");
         if (wanted.max_length && code_points(text) > *wanted.max_length)
             add(found, "FieldValueTooLong",
@@ -161,8 +165,7 @@ struct ConstraintCheck::Walk {
         else if (wanted.min_length && code_points(text) < *wanted.min_length)
             invalid(found, value_text(value),
                     fmt::format("should be at least {} chars long", *wanted.min_length));
-        else if (!wanted.pattern.empty() &&
-                 match_pattern(wanted.pattern, text) != PatternMatch::kMatches)
+        else if (regex && !regex->matches(text))
             invalid(found, value_text(value), fmt::format("should match '{}'", wanted.pattern));
         if (wanted.format.empty()) return;
         if (const std::string problem = format_problem(wanted.format, value); !problem.empty())

@@ -23,8 +23,9 @@ class ConstraintCheck {
     struct Found;
     struct Walk;
 
-    /// Some tens of milliseconds.
-    std::size_t left_ = 100'000;
+    /// Some tens of milliseconds, but for patterns.
+    static constexpr std::size_t kMostCompared = 100'000;
+    std::size_t left_ = kMostCompared;
 };
 
 }  // namespace muster::kube

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "kube/internal/schema/schema_formats.h"
+#include "kube/internal/schema/pattern_cost.h"
 #include "kube/values/field_path.h"
 
 namespace muster::kube {
@@ -132,8 +132,8 @@ class ConstraintReader {
             made.required = texts(key, value);
         } else if (key == "pattern") {
             made.pattern = text(key, value);
-            if (std::string problem = pattern_problem(made.pattern); !problem.empty())
-                refuse(key, "FieldValueInvalid", "Invalid value: " + problem);
+            if (const std::string problem = pattern_problem(made.pattern); !problem.empty())
+                refuse(key, "FieldValueInvalid", problem);
         } else if (key == "format") {
             made.format = text(key, value);
         } else {
