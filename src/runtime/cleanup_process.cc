@@ -1,6 +1,7 @@
 #include "runtime/cleanup_process.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,8 +31,11 @@ namespace {
     if (child == 0) {
         // A Ctrl-C at the terminal, or a kill of our process group, is not for it.
         ::setsid();
-        if (::dup2(control, kCleanupControlFd) >= 0)
+        if (::dup2(control, kCleanupControlFd) >= 0) {
+            // A lock or a pipe of whoever started us must not stay open for as long as it works.
+            ::syscall(SYS_close_range, kCleanupControlFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
             ::syscall(SYS_execveat, program, "", argv.data(), environment.data(), AT_EMPTY_PATH);
+        }
         error = errno;
         ::_exit(127);
     }

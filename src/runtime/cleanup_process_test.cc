@@ -28,6 +28,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// Returns when no one else holds the directory's lock: all holders are gone.
 void wait_for_lock(const UniqueFd& directory) { ASSERT_EQ(::flock(directory.get(), LOCK_EX), 0); }
@@ -120,6 +121,17 @@ TEST_F(CleanupProcessTest, CleansUpAfterAKilledMusterOnceItsProcessesHaveEnded) 
     ::waitpid(sleeper, nullptr, 0);
     wait_for_lock(directory);
     EXPECT_FALSE(fs::exists(state));
+}
+
+TEST_F(CleanupProcessTest, InheritsNoDescriptors) {
+    const UniqueFd inherited(::open("/dev/zero", O_RDONLY));  // without close-on-exec
+    auto cleanup = CleanupProcess::start();
+    ASSERT_TRUE(cleanup) << cleanup.error().message();
+    std::vector<std::string> opened;
+    for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", (*cleanup)->pid())))
+        opened.push_back(fs::read_symlink(entry));
+    EXPECT_THAT(opened, Not(Contains("/dev/zero")));
+    EXPECT_THAT(opened, Contains(StartsWith("socket:")));
 }
 
 /// Otherwise `muster clean` would not know what is left when its removal is cut short.

@@ -1,5 +1,6 @@
 """`muster up` with real clients: what a person does with it first, and what stays after it."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -164,6 +165,17 @@ def test_only_the_token_opens_it(up):
     assert 'User "system:anonymous" cannot get resource "namespaces"' in json.loads(text)["message"]
     for path in ("/healthz", "/readyz", "/livez", "/version"):
         assert up.get(path, token="")[0] == 200
+
+
+def test_nothing_of_whoever_starts_it_stays_open(up):
+    """`flock FILE muster up --detach`: the lock is free when the command has returned."""
+    path = up.directory / "lock"
+    with open(path, "w", encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        up.muster("up", "--state", str(up.state), "--listen", "127.0.0.1:0", "--detach", pass_fds=[held.fileno()])
+    with open(path, "w", encoding="utf-8") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert up.get("/readyz")[0] == 200
 
 
 def test_a_restart_keeps_the_kubeconfig_good_and_the_objects(up):

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "base/unique_fd.h"
 #include "control_plane/daemon/daemon_log.h"
 
@@ -50,6 +52,19 @@ constexpr char kFailed = 'f';
     ::_exit(1);
 }
 
+/// Closes what whoever started this program has open: a lock, or a pipe whose reader waits for its
+/// end. What came through exec() lacks close-on-exec, which all that this program opens has.
+void close_inherited() {
+    std::vector<int> inherited;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int descriptor = parse_number<int>(entry.path().filename().native()).value_or(0);
+        const int flags = ::fcntl(descriptor, F_GETFD);
+        if (descriptor > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0)
+            inherited.push_back(descriptor);
+    }
+    for (const int descriptor : inherited) ::close(descriptor);
+}
+
 }  // namespace
 
 Result<Background> Background::start(const std::filesystem::path& path,
@@ -73,6 +88,7 @@ Result<Background> Background::start(const std::filesystem::path& path,
     ::setsid();
     ::dup2(nothing, STDIN_FILENO);
     ::close(nothing);
+    close_inherited();
     auto log = std::make_shared<DaemonLog>(path, std::vector<int>{STDOUT_FILENO, STDERR_FILENO},
                                            std::move(time));
     TRY_VOID(log->open());

@@ -1,6 +1,7 @@
 #include "runtime/internal/network/egress.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <poll.h>
@@ -8,6 +9,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,11 +131,13 @@ __attribute__((no_sanitize("address", "undefined"))) int become_pasta(void* argu
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    // pasta closes descriptors that it does not know, except standard input: there it finds the
-    // network.
+    // It finds the network at standard input. Others, which newer releases of pasta close, may be
+    // of whoever started us.
     if (::dup2(pasta->network, STDIN_FILENO) >= 0 && ::dup2(pasta->errors, STDOUT_FILENO) >= 0 &&
-        ::dup2(pasta->errors, STDERR_FILENO) >= 0)
+        ::dup2(pasta->errors, STDERR_FILENO) >= 0) {
+        ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
         ::execve(pasta->program, pasta->argv, pasta->environment);
+    }
     pasta->error = errno;
     ::_exit(127);
 }

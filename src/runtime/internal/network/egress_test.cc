@@ -1,6 +1,7 @@
 #include "runtime/internal/network/egress.h"
 
-#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <iterator>
 
 #include "base/test_loop.h"
+#include "base/unique_fd.h"
 
 namespace muster::runtime {
 namespace {
@@ -41,6 +43,11 @@ class EgressTest : public ::testing::Test {
         return pid;
     }
 
+    std::string text_of(const std::string& name) const {
+        std::ifstream file(root_ / name);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
     RealLoop loop;
 
   private:
@@ -61,6 +68,21 @@ TEST_F(EgressTest, WhatPastaForkedEndsWithIt) {
     // Its memory at least: who reaps it is another process.
     std::ifstream words(fmt::format("/proc/{}/cmdline", forked));
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(words), {}), "");
+}
+
+// A lock of whoever started us would be held for as long as it runs.
+TEST_F(EgressTest, PastaInheritsNoDescriptors) {
+    if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
+    const UniqueFd inherited(::open("/dev/zero", O_RDONLY));  // without close-on-exec
+    PodFabric fabric = PodFabric::create().value();
+    write_pasta(
+        "ls -l /proc/$$/fd >$ROOT/open\necho $$ >$ROOT/new\nmv $ROOT/new $ROOT/began\nread -r "
+        "wait\n");
+    auto way = Egress::open(loop.context.get_executor(), fabric, environment(), false);
+    ASSERT_TRUE(way) << way.error().message();
+    ASSERT_GT(pid_in("began"), 0);
+    EXPECT_THAT(text_of("open"), ::testing::Not(::testing::HasSubstr("/dev/zero")));
+    EXPECT_THAT(text_of("open"), ::testing::HasSubstr("pipe:"));
 }
 
 }  // namespace
