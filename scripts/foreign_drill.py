@@ -7,6 +7,7 @@ something fails here; what can't be built is said to be left out.
 
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ PEER = "kube-apiserver"
 
 
 def version(program):
-    return f"{program.partition('-0')[0].partition('-2')[0]} {SOURCES[program].version.removeprefix('v')}"
+    return f"{re.sub('-[0-9.]+$', '', program)} {SOURCES[program].version.removeprefix('v')}"
 
 
 # ---- suites ----
@@ -93,15 +94,17 @@ def trainers(jobset, trainer):
 
 
 SCENES = [
-    Scene(f"{version('training-operator')}: PyTorchJob", (installs.TRAINING_OPERATOR,), [installs.pytorch_job()], "pytorchjob/demo"),
+    *(Scene(f"{version(each.program)}: PyTorchJob", (each,), [installs.pytorch_job()], "pytorchjob/demo")
+      for each in (installs.TRAINING_OPERATOR, installs.TRAINING_OPERATOR_BEFORE)),
     *(Scene(f"{version(each.program)}: MPIJob", (each,), [installs.mpi_job()], "mpijob/demo")
       for each in (installs.MPI_OPERATOR, installs.MPI_OPERATOR_BEFORE)),
     *(Scene(f"{version(each.program)}: JobSet", (each,), [installs.job_set()], "jobset/demo", "Completed")
       for each in (installs.JOBSET, installs.JOBSET_BEFORE)),
     trainers(installs.JOBSET, installs.TRAINER),
     trainers(installs.JOBSET, installs.TRAINER_BEFORE),
-    Scene(f"{version('kueue')}: PyTorchJob of {version('training-operator')}", (installs.TRAINING_OPERATOR, installs.KUEUE),
-          [installs.pytorch_job(installs.QUEUED)], "pytorchjob/demo", before=installs.queues()),
+    *(Scene(f"{version(kueue.program)}: PyTorchJob of {version(operator.program)}", (operator, kueue),
+            [installs.pytorch_job(installs.QUEUED)], "pytorchjob/demo", before=installs.queues())
+      for kueue, operator in ((installs.KUEUE, installs.TRAINING_OPERATOR), (installs.KUEUE_BEFORE, installs.TRAINING_OPERATOR_BEFORE))),
     Scene(f"{version('kueue')}: PyTorchJob of our operator", (installs.KUEUE,), [installs.pytorch_job(installs.QUEUED)],
           "pytorchjob/demo", flags=(), before=installs.queues()),
     Scene(f"{version('kueue')}: MPIJob of {version('mpi-operator-0.8')}", (installs.MPI_OPERATOR, installs.KUEUE),

@@ -32,14 +32,16 @@ class Controller(NamedTuple):
     left_out: str = ""  # a line of the overlay, which gets another controller from elsewhere
 
 
-TRAINING_OPERATOR = Controller("training-operator", "manifests/overlays/standalone", "kubeflow", "training-operator")
+TRAINING_OPERATOR, TRAINING_OPERATOR_BEFORE = (Controller(program, "manifests/overlays/standalone", "kubeflow", "training-operator")
+                                               for program in ("training-operator", "training-operator-1.8"))
 JOBSET, JOBSET_BEFORE = (Controller(program, "config/default", "jobset-system", "jobset-controller-manager")
                          for program in ("jobset", "jobset-0.10"))
 TRAINER, TRAINER_BEFORE = (Controller(program, "manifests/overlays/manager", "kubeflow-system", "kubeflow-trainer-controller-manager",
                                       "third-party/jobset") for program in ("trainer", "trainer-2.1"))
 MPI_OPERATOR, MPI_OPERATOR_BEFORE = (Controller(program, "manifests/overlays/standalone", "mpi-operator", "mpi-operator")
                                      for program in ("mpi-operator-0.8", "mpi-operator"))
-KUEUE = Controller("kueue", "config/default", "kueue-system", "kueue-controller-manager")
+KUEUE, KUEUE_BEFORE = (Controller(program, "config/default", "kueue-system", "kueue-controller-manager")
+                       for program in ("kueue", "kueue-0.16"))
 
 
 # ---- what is posted ----

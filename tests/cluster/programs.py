@@ -273,6 +273,8 @@ TRAINING_OPERATOR_SUITES = ("pytorch", "tensorflow", "xgboost", "paddlepaddle", 
 MPI_OPERATORS = ("mpi-operator", "mpi-operator-0.8")
 JOBSETS = ("jobset", "jobset-0.10")
 TRAINERS = ("trainer", "trainer-2.1")
+TRAINING_OPERATORS = ("training-operator", "training-operator-1.8")
+KUEUES = ("kueue", "kueue-0.16")
 # The same of torch: with Debian's 1.13, and the 2.7 beside which muster-run is measured, from the oldest to the newest.
 OTHER_TORCHES = ("2.0", "2.1", "2.4", "2.6", "2.10", "2.15")
 
@@ -284,11 +286,11 @@ SOURCES = {
     "kubectl-next": GoProgram("kubectl", f"{KUBERNETES}/cmd/kubectl", KUBERNETES),
     "helm": GoProgram("helm", "helm.sh/helm/v3/cmd/helm", "helm.sh/helm/v3"),
     "kwok": GoProgram("kwok", "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok"),
-    "training-operator": GoProgram("training-operator", f"{TRAINING_OPERATOR}/cmd/training-operator.v1", TRAINING_OPERATOR),
+    **{name: GoProgram(name, f"{TRAINING_OPERATOR}/cmd/training-operator.v1", TRAINING_OPERATOR) for name in TRAINING_OPERATORS},
     **{name: GoProgram(name, f"{MPI_OPERATOR}/cmd/mpi-operator", MPI_OPERATOR) for name in MPI_OPERATORS},
     **{name: GoProgram(name, JOBSET, JOBSET) for name in JOBSETS},
     **{name: GoProgram(name, f"{TRAINER}/cmd/trainer-controller-manager", TRAINER) for name in TRAINERS},
-    "kueue": GoProgram("kueue", f"{KUEUE}/cmd/kueue", KUEUE),
+    **{name: GoProgram(name, f"{KUEUE}/cmd/kueue", KUEUE) for name in KUEUES},
     **{f"training-operator-{package}-suite": GoTests("training-operator", f"{TRAINING_OPERATOR}/pkg/controller.v1/{package}",
                                                      TRAINING_OPERATOR) for package in TRAINING_OPERATOR_SUITES},
     **{f"{name}-suite": GoTests(name, f"{MPI_OPERATOR}/test/integration", MPI_OPERATOR) for name in MPI_OPERATORS},
