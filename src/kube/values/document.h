@@ -49,6 +49,12 @@ class Document {
 inline json::value copy_of(const json::value& value) {
     return json::value(value, json::storage_ptr());
 }
+inline json::object copy_of(const json::object& object) {
+    return json::object(object, json::storage_ptr());
+}
+inline json::array copy_of(const json::array& array) {
+    return json::array(array, json::storage_ptr());
+}
 
 /// The bytes that a document needs for a copy of the value.
 std::size_t tree_bytes(const json::value& value);

@@ -1,8 +1,12 @@
 #include "apiserver/internal/controllers/endpoints_controller.h"
 
+#include <boost/asio/post.hpp>
+
 #include "apiserver/internal/webhooks/service_route.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "base/time/loop_watch.h"
+#include "kube/values/document.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {
@@ -30,6 +34,12 @@ std::string service_of(const json::object& slice) {
         "endpointslice-controller.k8s.io")
         return {};
     return std::string(string_at(labels, "kubernetes.io/service-name"));
+}
+
+/// Empty if it is not there.
+json::array copied_array(const json::object& slice, std::string_view field) {
+    const json::array* found = array_at(slice, field);
+    return found == nullptr ? json::array() : kube::copy_of(*found);
 }
 
 }  // namespace
@@ -101,14 +111,45 @@ void EndpointsController::put_service(const NamespacedName& key, kube::ObjectPtr
     }
     if (!has_endpoints(object)) return;
     by_label_[{key.namespace_, label_of(object)}].insert(key.name);
-    Service& entry = services_[key];
-    entry.object = service;
-    const auto [first, last] = state_.cache.range("pods", key.namespace_);
-    for (auto pod = first; pod != last; ++pod)
-        if (selects(object, value_at_path(pod->second.object->text(), "metadata.labels")))
-            if (auto made = pod_endpoint(object, pod->second.tree()->get_object()))
-                entry.pods.insert_or_assign(pod->first.name, *std::move(made));
+    services_[key].object = std::move(service);
     queue_.add(key);
+}
+
+Task<void> EndpointsController::find_pods(std::string namespace_) {
+    std::map<std::string, kube::ObjectPtr> found;
+    for (auto service = services_.lower_bound({namespace_, ""});
+         service != services_.end() && service->first.namespace_ == namespace_; ++service)
+        if (!service->second.has_pods) found.emplace(service->first.name, service->second.object);
+    const WatchCache::Objects& pods = state_.cache.objects("pods");
+    NamespacedName last{namespace_, ""};
+    for (auto pod = pods.upper_bound(last);
+         pod != pods.end() && pod->first.namespace_ == namespace_; pod = pods.upper_bound(last)) {
+        last = pod->first;
+        const json::value labels = value_at_path(pod->second.object->text(), "metadata.labels");
+        if (labels.is_object())
+            for (const std::string& name : services_for(namespace_, labels.get_object()))
+                if (found.contains(name))
+                    put_pod({namespace_, name}, last.name, &pod->second.tree()->get_object());
+        if (turn_is_long()) co_await asio::post(state_.tasks.executor(), asio::use_awaitable);
+    }
+    for (const auto& [name, object] : found)
+        if (const auto service = services_.find({namespace_, name});
+            service != services_.end() && service->second.object == object)
+            service->second.has_pods = true;
+}
+
+std::set<std::string> EndpointsController::services_for(const std::string& namespace_,
+                                                        const json::object& labels) const {
+    std::set<std::string> names;
+    for (const auto& entry : labels) {
+        const json::string* value = entry.value().if_string();
+        if (value == nullptr) continue;
+        const auto found =
+            by_label_.find({namespace_, fmt::format("{}={}", std::string_view(entry.key()),
+                                                    std::string_view(*value))});
+        if (found != by_label_.end()) names.insert(found->second.begin(), found->second.end());
+    }
+    return names;
 }
 
 void EndpointsController::put_pod(const NamespacedName& key, const std::string& pod_name,
@@ -134,18 +175,10 @@ void EndpointsController::observe_pod(const store::StoreChange& change,
                                       const kube::ObjectPtr& before) {
     if (services_.empty()) return;
     std::set<std::string> concerned;
-    for (const kube::ObjectPtr& state : {before, change.object}) {
-        if (state == nullptr) continue;
-        for (const auto& entry : child(metadata_of(state->get_object()), "labels")) {
-            const json::string* value = entry.value().if_string();
-            if (value == nullptr) continue;
-            const auto found = by_label_.find(
-                {change.key.namespace_,
-                 fmt::format("{}={}", std::string_view(entry.key()), std::string_view(*value))});
-            if (found != by_label_.end())
-                concerned.insert(found->second.begin(), found->second.end());
-        }
-    }
+    for (const kube::ObjectPtr& state : {before, change.object})
+        if (state != nullptr)
+            concerned.merge(services_for(change.key.namespace_,
+                                         child(metadata_of(state->get_object()), "labels")));
     for (const std::string& name : concerned)
         put_pod({change.key.namespace_, name}, change.key.name,
                 change.object == nullptr ? nullptr : &change.object->get_object());
@@ -159,16 +192,16 @@ std::vector<Slice> EndpointsController::slices_of(const NamespacedName& key) con
         const CachedObject* found = state_.cache.find(kSlicesResource, key.namespace_, name);
         if (found == nullptr) continue;
         const kube::ObjectPtr tree = found->tree();
-        const json::array* ports = array_at(tree->get_object(), "ports");
-        const json::array* endpoints = array_at(tree->get_object(), "endpoints");
-        all.push_back({name, child(metadata_of(tree->get_object()), "labels"),
-                       ports == nullptr ? json::array() : *ports,
-                       endpoints == nullptr ? json::array() : *endpoints});
+        const json::object& slice = tree->get_object();
+        all.push_back({name, kube::copy_of(child(metadata_of(slice), "labels")),
+                       copied_array(slice, "ports"), copied_array(slice, "endpoints")});
     }
     return all;
 }
 
 Task<StatusResult<void>> EndpointsController::reconcile(NamespacedName key) {
+    if (const auto known = services_.find(key); known != services_.end() && !known->second.has_pods)
+        co_await find_pods(key.namespace_);
     const auto service = services_.find(key);
     if (service == services_.end()) {
         // What is left of a service that is gone; the slices go with their owner.
@@ -177,6 +210,8 @@ Task<StatusResult<void>> EndpointsController::reconcile(NamespacedName key) {
             co_return co_await remove(kEndpoints, key);
         co_return StatusResult<void>();
     }
+    // It changed meanwhile, and is in the queue again.
+    if (!service->second.has_pods) co_return StatusResult<void>();
     const kube::ObjectPtr object = service->second.object;
     json::array subsets = subsets_of(object->get_object(), service->second.pods);
     SliceChanges changes =

@@ -26,11 +26,18 @@ class EndpointsController final : public Controller {
     struct Service {
         kube::ObjectPtr object;
         PodEndpoints pods;
+        bool has_pods = false;  ///< those that were there before it have been looked through
     };
     /// A namespace and a label (`key=value`).
     using Label = std::pair<std::string, std::string>;
 
     void put_service(const NamespacedName& key, kube::ObjectPtr service);
+    /// Of all services of the namespace that are new, in one walk through its pods, in turns of the
+    /// loop. What changes meanwhile is observed.
+    Task<void> find_pods(std::string namespace_);
+    /// Those that might select a pod with these labels.
+    std::set<std::string> services_for(const std::string& namespace_,
+                                       const json::object& labels) const;
     void remove_service(const NamespacedName& key);
     void observe_pod(const store::StoreChange& change, const kube::ObjectPtr& before);
     void put_pod(const NamespacedName& key, const std::string& pod_name, const json::object* pod);

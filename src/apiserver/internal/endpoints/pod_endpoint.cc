@@ -7,6 +7,7 @@
 #include <set>
 
 #include "apiserver/objects/json_access.h"
+#include "kube/values/document.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {
@@ -200,7 +201,7 @@ json::array subsets_of(const json::object& service, const PodEndpoints& pods) {
 }
 
 json::object endpoints_labels(const json::object& service) {
-    json::object labels = child(metadata_of(service), "labels");
+    json::object labels = kube::copy_of(child(metadata_of(service), "labels"));
     if (is_headless(service))
         labels[kHeadless] = "";
     else
@@ -210,7 +211,7 @@ json::object endpoints_labels(const json::object& service) {
 }
 
 json::object slice_labels(const json::object& service) {
-    json::object labels = child(metadata_of(service), "labels");
+    json::object labels = kube::copy_of(child(metadata_of(service), "labels"));
     if (is_headless(service))
         labels[kHeadless] = "";
     else
