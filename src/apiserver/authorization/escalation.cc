@@ -11,6 +11,7 @@
 #include "apiserver/authorization/rule_coverage.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/access_types.h"
+#include "kube/values/document.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {
@@ -129,7 +130,8 @@ StatusResult<void> check_escalation(const WatchCache& cache, const User& author,
                                     const kube::ResourceType& type, const json::object* before,
                                     const json::object& after) {
     if (type.group != kRbacGroup || author.in_group(kMasters)) return {};
-    if (before != nullptr && changes_ownership_alone(*before, after)) return {};
+    if (before != nullptr && changes_ownership_alone(kube::copy_of(*before), kube::copy_of(after)))
+        return {};
     if (type == kRoles || type == kClusterRoles)
         return check_role(cache, author, type, before, after);
     return check_binding(cache, author, type, after);

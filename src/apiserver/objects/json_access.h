@@ -36,9 +36,9 @@ inline json::object& ensure_object(json::object& parent, std::string_view key) {
     if (!value.is_object()) value.emplace_object();
     return value.get_object();
 }
-inline void set_default(json::object& parent, std::string_view key, json::value value) {
+inline void set_default(json::object& parent, std::string_view key, const json::value& value) {
     json::value& slot = parent[key];
-    if (slot.is_null()) slot = std::move(value);
+    if (slot.is_null()) slot = value;
 }
 /// Calls `function` with each object of the list at the key, if there is one.
 template <class Function>

@@ -102,8 +102,11 @@ json::object admission_request(const ReviewQuestion& question) {
 std::string review_text(const ReviewQuestion& question, std::string_view review_version) {
     json::object request = admission_request(question);
     request["uid"] = question.uid;
-    request["object"] = question.object == nullptr ? json::value() : *question.object;
-    request["oldObject"] = question.before == nullptr ? json::value() : *question.before;
+    for (const auto& [field, object] :
+         {std::pair("object", question.object), std::pair("oldObject", question.before)}) {
+        json::value& shown = request[field];
+        if (object != nullptr) shown = *object;
+    }
     return json::serialize(json::object{{"kind", "AdmissionReview"},
                                         {"apiVersion", fmt::format("{}{}", kGroup, review_version)},
                                         {"request", std::move(request)}});

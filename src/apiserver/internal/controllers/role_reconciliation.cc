@@ -9,6 +9,7 @@
 #include "apiserver/authorization/rule_coverage.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
+#include "kube/values/document.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {
@@ -67,13 +68,13 @@ Reconciled reconcile(const json::object& existing, const json::object& expected)
     if (const json::object* annotations = object_at(metadata_of(existing), "annotations"))
         if (string_at(*annotations, kAutoUpdate) == "false") return {};
     if (!kube::equal(field(existing, "roleRef"), field(expected, "roleRef"))) {
-        json::object anew = expected;
+        json::object anew = kube::copy_of(expected);
         complete_map(existing, "labels", ensure_object(anew, "metadata"));
         complete_map(existing, "annotations", ensure_object(anew, "metadata"));
         complete_list(existing, "subjects", anew);
         return {Reconciled::Kind::kReplace, std::move(anew)};
     }
-    json::object next = existing;
+    json::object next = kube::copy_of(existing);
     json::object& metadata = ensure_object(next, "metadata");
     complete_map(expected, "labels", metadata);
     complete_map(expected, "annotations", metadata);

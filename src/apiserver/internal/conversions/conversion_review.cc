@@ -63,7 +63,7 @@ std::expected<json::value, std::string> restored_metadata(const json::object& or
     const json::value* given = converted.if_contains("metadata");
     if (given == nullptr) return std::unexpected("missing metadata in converted object");
     if (!given->is_object()) return std::unexpected("invalid metadata in converted object");
-    json::object restored = metadata_of(original);
+    json::object restored = kube::copy_of(metadata_of(original));
     for (const std::string_view key : {"labels", "annotations"})
         if (auto taken = take_words(key, given->get_object(), restored); !taken)
             return std::unexpected(std::move(taken.error()));

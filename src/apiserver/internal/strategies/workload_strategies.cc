@@ -11,9 +11,10 @@ namespace muster::apiserver {
 namespace {
 
 /// The value at the key, or null.
-json::value value_of(const json::object& object, std::string_view key) {
+const json::value& value_of(const json::object& object, std::string_view key) {
+    static const json::value kAbsent;
     const json::value* found = object.if_contains(key);
-    return found == nullptr ? json::value() : *found;
+    return found == nullptr ? kAbsent : *found;
 }
 
 /// The object of the default update strategy, with its defaults.

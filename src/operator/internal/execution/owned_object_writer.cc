@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kube/values/document.h"
+
 namespace muster::operators {
 namespace {
 
@@ -68,7 +70,7 @@ Task<Result<OwnedObjectOutcome>> ensure_owned_object(kube::Client& client, Owned
     const bool is_labelled = label != metadata.labels.end() && label->second == job->metadata.name;
     const bool is_wrong = differs(project_owned_object(wanted.type, **live).content, wanted);
     if (is_labelled && !is_wrong) co_return kWasRight;
-    json::object right = corrected((*live)->get_object(), wanted);
+    json::object right = corrected(kube::copy_of((*live)->get_object()), wanted);
     if (!is_labelled) set_label(right, job->metadata.name);
     auto updated = co_await client.update(wanted.type, ns, wanted.name, std::move(right));
     if (!updated.has_value()) co_return std::move(updated.error());
