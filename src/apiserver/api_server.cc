@@ -1,9 +1,9 @@
 #include "apiserver/api_server.h"
 
 #include "apiserver/internal/controllers/authentication_config.h"
-#include "apiserver/internal/controllers/controllers.h"
 #include "apiserver/internal/controllers/role_bootstrap.h"
 #include "apiserver/internal/server_state.h"
+#include "apiserver/internal/startup/controllers.h"
 #include "apiserver/internal/types/builtin_types.h"
 #include "apiserver/internal/types/crd.h"
 #include "apiserver/internal/verbs/verbs.h"
@@ -147,6 +147,10 @@ RequestHandler& ApiServer::handler() { return impl_->verbs; }
 
 void ApiServer::connect_webhooks(WebhookCaller& caller) { impl_->state.webhooks = &caller; }
 
+void ApiServer::connect_extensions(ExtensionCaller& caller) {
+    impl_->state.extension_caller = &caller;
+}
+
 void ApiServer::connect_node(NodeApi& node) { impl_->state.node = &node; }
 
 Task<Result<void>> ApiServer::start() {
@@ -162,6 +166,7 @@ Task<Result<void>> ApiServer::start() {
         CO_TRY_VOID(co_await post_default_roles(impl_->state, impl_->writer));
         CO_TRY_VOID(co_await post_authentication_config(impl_->state, impl_->writer));
     }
+    for (const auto& controller : impl_->controllers) controller->started();
     co_return Result<void>();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apiserver/api_server_options.h"
+#include "apiserver/extension_caller.h"
 #include "apiserver/node_api.h"
 #include "apiserver/webhook_caller.h"
 #include "base/async/task_group.h"
@@ -33,6 +34,9 @@ class ApiServer final : public kube::Transport {
     /// Sets how admission webhooks are called; without it none can be. To be called before start();
     /// `caller` outlives the server.
     void connect_webhooks(WebhookCaller& caller);
+    /// Sets how the servers behind APIServices are reached; without it none can be. To be called
+    /// before start(); `caller` outlives the server.
+    void connect_extensions(ExtensionCaller& caller);
     /// Sets the source of pod logs; without it requests for logs are refused. To be called before
     /// start().
     void connect_node(NodeApi& node);

@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/authentication/token_rules.h"
+#include "apiserver/objects/service_range.h"
 #include "apiserver/watching/watch_options.h"
 #include "base/async/side_thread.h"
 #include "base/time/clock.h"
@@ -26,6 +28,10 @@ struct ApiServerOptions {
     /// no owner's dependents are collected and no namespace has the account `default`, as test
     /// suites expect it of a server alone, which make objects of owners that are not there.
     bool cluster_controllers = true;
+    /// Pods need their service account even if nothing makes it, as cluster_controllers would.
+    bool pods_need_accounts = false;
+    /// Where services get their addresses from; the first is that of the Service kubernetes.
+    ServiceRange service_range = {};
     /// How long the answer of a write is held back after the watchers were told of it. Test suites
     /// read the caches of their watches right after a write, and pass with kube-apiserver, whose
     /// answers come a millisecond after the events.
@@ -33,9 +39,15 @@ struct ApiServerOptions {
     /// Service accounts have tokens, signed with this key, and every namespace has the account
     /// `default`. Null: there are none.
     std::shared_ptr<const net::SigningKey> signing_key = nullptr;
+    TokenRules token_rules = {};
     /// The certificate by which clients trust the server (PEM), in a ConfigMap kube-root-ca.crt of
     /// each namespace. Empty: there is none.
     std::string root_ca_pem = {};
+    /// By what authority servers that extend this one know it, if it calls them (PEM). Empty: it has
+    /// no certificate to show.
+    std::string front_proxy_ca_pem = {};
+    /// There is an APIService for each version that is served.
+    bool register_versions = false;
     /// Decides about large objects, which would hold the loop; it outlives the server. Null: the
     /// loop does everything.
     SideThread* side_thread = nullptr;

@@ -201,7 +201,7 @@ TEST_F(CreateTest, RefusesWhatARealServerRefuses) {
          "metadata.name: Invalid value: \"1s\": a DNS-1035 label must consist of"},
         {"service address out of range", "/api/v1/namespaces/default/services",
          R"({"metadata":{"name":"s"},"spec":{"clusterIP":"1.2.3.4","ports":[{"port":1}]}})", 422,
-         "Invalid", "the provided IP is not in the valid range"},
+         "Invalid", "the provided network does not match the current range"},
         {"event about another namespace", "/api/v1/namespaces/default/events",
          R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"other"}})", 422, "Invalid",
          "involvedObject.namespace: Invalid value: \"other\": does not match event.namespace"},

@@ -3,6 +3,9 @@
 #include <memory>
 #include <optional>
 
+#include "apiserver/aggregation/extension_servers.h"
+#include "apiserver/authentication/token_rules.h"
+#include "apiserver/extension_caller.h"
 #include "apiserver/node_api.h"
 #include "apiserver/requests/reply.h"
 #include "apiserver/requests/request_options.h"
@@ -32,12 +35,19 @@ class RequestHandler {
 
     /// The resources served at this moment.
     virtual const Registry& registry() const = 0;
+    /// The servers behind APIServices, and what they serve.
+    virtual const ExtensionServers& extensions() const = 0;
+    /// One of them, at a place where it can be reached now.
+    virtual Result<ExtensionEndpoint> place_of(const ExtensionServer& server) const = 0;
+    /// How they are called; null: none can be.
+    virtual ExtensionCaller* extension_caller() const = 0;
     /// The objects stored at this moment: a role is in force once its write is answered.
     virtual const WatchCache& cache() const = 0;
     /// Access to the containers of pods; may be null.
     virtual NodeApi* node() const = 0;
     /// Signs the tokens of service accounts; null: there are none.
     virtual const net::SigningKey* signing_key() const = 0;
+    virtual const TokenRules& token_rules() const = 0;
     /// Why writes are refused, if the store can't write any more.
     virtual std::optional<Error> write_failure() const = 0;
     virtual Clock& clock() const = 0;

@@ -21,6 +21,10 @@ class ServerAloneTest : public ServerFixture {
         settle();
     }
 
+    explicit ServerAloneTest(ApiServerOptions options) : ServerFixture(std::move(options)) {
+        settle();
+    }
+
     static std::string pod(std::string_view metadata, std::string_view spec = "") {
         return fmt::format(
             R"({{"metadata":{{"name":"p"{}}},"spec":{{{}"containers":[{{"name":"c","image":"i"}}]}}}})",
@@ -74,6 +78,45 @@ TEST_F(ServerAloneTest, NamespacesHaveNoAccountsAndCanBeDeleted) {
     remove("/api/v1/namespaces/a");
     settle();
     EXPECT_EQ(get("/api/v1/namespaces/a").status, 404);
+}
+
+/// A suite that wants the admission of service accounts, and addresses of its own.
+class ServerAsAskedTest : public ServerAloneTest {
+  protected:
+    ServerAsAskedTest()
+        : ServerAloneTest({.cluster_controllers = false,
+                           .pods_need_accounts = true,
+                           .service_range = *ServiceRange::parse("10.3.0.0/29"),
+                           .signing_key = *net::SigningKey::parse(*net::make_signing_key()),
+                           .root_ca_pem = "the CA"}) {}
+};
+
+TEST_F(ServerAsAskedTest, APodNeedsAnAccountThatNothingMakes) {
+    const std::string path = "/api/v1/namespaces/default/";
+    const kube::Response refused = post(path + "pods", pod(""));
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_EQ(refused.body->at("message"),
+              "pods \"p\" is forbidden: error looking up service account default/default: "
+              "serviceaccount \"default\" not found");
+    ASSERT_EQ(post(path + "serviceaccounts", R"({"metadata":{"name":"default"}})").status, 201);
+    const kube::Response made = post(path + "pods", pod(""));
+    ASSERT_EQ(made.status, 201);
+    EXPECT_EQ(made.body->at("spec").at("volumes").as_array().size(), 1);
+}
+
+TEST_F(ServerAsAskedTest, ServicesGetTheAddressesOfTheRange) {
+    const std::string path = "/api/v1/namespaces/default/services";
+    EXPECT_EQ(get(path + "/kubernetes").body->at("spec").at("clusterIP"), "10.3.0.1");
+    const auto service = [](int number, std::string_view more) {
+        return fmt::format(R"({{"metadata":{{"name":"s{}"}},"spec":{{{}"ports":[{{"port":1}}]}}}})",
+                           number, more);
+    };
+    for (int number = 2; number < 7; ++number)
+        EXPECT_EQ(post(path, service(number, "")).body->at("spec").at("clusterIP"),
+                  json::value(fmt::format("10.3.0.{}", number)));
+    EXPECT_EQ(post(path, service(7, "")).status, 422) << "the range is full";
+    EXPECT_EQ(post(path, service(8, R"("clusterIP":"10.3.0.8",)")).status, 422);
+    EXPECT_EQ(post(path, service(9, R"("clusterIP":"10.96.0.9",)")).status, 422);
 }
 
 }  // namespace

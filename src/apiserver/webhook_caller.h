@@ -4,19 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "apiserver/objects/service_name.h"
 #include "base/async/async.h"
 #include "base/result.h"
 #include "base/time/clock.h"
 
 namespace muster::apiserver {
-
-/// A service of the cluster.
-struct ServiceName {
-    std::string namespace_;
-    std::string name;
-
-    friend bool operator==(const ServiceName&, const ServiceName&) = default;
-};
 
 /// A port of a running pod.
 struct PodPort {

@@ -10,8 +10,13 @@ namespace muster::apiserver_http {
 /// A started server behind HTTP over memory, and a client with the admin's token.
 class FrontFixture : public apiserver::ServerFixture {
   protected:
-    explicit FrontFixture(apiserver::ApiServerOptions options = {}, FrontOptions front = {})
-        : apiserver::ServerFixture(options), front_options_(std::move(front)) {
+    explicit FrontFixture(apiserver::ApiServerOptions options = {}, FrontOptions front = {},
+                          apiserver::AccessOptions access = {})
+        : apiserver::ServerFixture(options),
+          front_options_(std::move(front)),
+          access_(std::move(access)) {
+        access_.admin_token = "secret";
+        front_.emplace(*server_, access_, front_options_);
         auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
         listener_ = listener.get();
         http_.serve(std::move(listener));
@@ -91,14 +96,15 @@ class FrontFixture : public apiserver::ServerFixture {
     const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 
     FrontOptions front_options_;
-    HttpFront front_{*server_, {.admin_token = "secret"}, front_options_};
+    apiserver::AccessOptions access_;
+    std::optional<HttpFront> front_;
     net::MemoryListener* listener_ = nullptr;
     /// What requests and answers may take together.
     static constexpr std::size_t kInFlight = std::size_t{8} * 1024 * 1024;
     std::shared_ptr<net::ByteBudget> budget_ = std::make_shared<net::ByteBudget>(kInFlight);
     net::HttpServer http_{
         context.get_executor(), clock, {.budget = budget_}, [this](net::HttpExchange& exchange) {
-            return front_.serve(exchange);
+            return front_->serve(exchange);
         }};
     net::HttpClient client_{context.get_executor(), clock,
                             [this]() -> Task<Result<std::unique_ptr<net::ByteStream>>> {

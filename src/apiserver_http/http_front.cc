@@ -7,6 +7,7 @@
 #include "apiserver/request_handler.h"
 #include "apiserver/requests/json_body.h"
 #include "apiserver/requests/request_options.h"
+#include "apiserver_http/internal/extensions/extension_proxy.h"
 #include "apiserver_http/internal/json_access.h"
 #include "apiserver_http/internal/protobuf/decode.h"
 #include "apiserver_http/internal/requests/access_control.h"
@@ -68,10 +69,15 @@ struct HttpFront::Impl {
           side_thread(options.side_thread),
           accounts(handler_.clock(), handler_.rng(), options.limits, options.audit),
           paths(handler_, access, accounts, with_current(std::move(options.metrics)),
-                options.side_thread) {}
+                options.side_thread),
+          extensions(handler_) {}
 
     Task<void> serve(net::HttpExchange& exchange);
     Task<apiserver::StatusResult<void>> answer(Incoming& incoming);
+    /// Takes what the request needs; false: there is no room, and that was answered.
+    static bool admit(Incoming& incoming);
+    Task<apiserver::StatusResult<void>> serve_extension(Incoming& incoming,
+                                                        apiserver::ExtensionServer server);
     Task<apiserver::StatusResult<void>> serve_target(Incoming& incoming, apiserver::Target target);
     Task<apiserver::StatusResult<void>> read_body(Incoming& incoming, bool custom) const;
     Task<apiserver::StatusResult<void>> serve_object(Incoming& incoming, apiserver::Target target);
@@ -91,6 +97,7 @@ struct HttpFront::Impl {
     std::uint64_t own_lines = 0;  ///< of watches in other forms, made separately for each watcher
     RequestAccounts accounts;
     PathEndpoints paths;
+    ExtensionProxy extensions;
 };
 
 HttpFront::HttpFront(apiserver::ApiServer& server, apiserver::AccessOptions access,
@@ -126,7 +133,8 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_review(Incoming& inco
         handler.cache(), incoming.user(),
         [this](const std::string& token, const std::vector<std::string>& audiences) {
             return access.owner_of(token, audiences);
-        }};
+        },
+        access.everything_allowed()};
     CO_TRY(json::object answer, apiserver::answer_review(context, target, asked));
     ensure_object(answer, "metadata")["creationTimestamp"] =
         kube::format_time(handler.clock().wall_now());
@@ -166,9 +174,13 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
     request.path = std::move(url.path);
     request.query = std::move(url.query);
     if (take_watch_prefix(request.path)) request.query.emplace_back("watch", "true");
+    std::optional<apiserver::ExtensionServer> extension =
+        extension_server(handler.extensions(), request.path);
     apiserver::StatusResult<apiserver::Target> target =
         apiserver::route(handler.registry(), request.path);
-    if (target)
+    if (extension)
+        describe_forwarded(record, *extension, request, http.headers);
+    else if (target)
         describe_request(record, *target, request);
     else
         record.action = apiserver::action_on_path(request.path, request.method);
@@ -176,6 +188,7 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
     CO_TRY_VOID(access.identify(http, record));
     if (!record.user.in_group(apiserver::kUnauthenticated)) incoming.exchange.know_client();
     if (!method) co_return apiserver::method_not_allowed();
+    if (extension) co_return co_await serve_extension(incoming, *std::move(extension));
     const std::optional<AcceptedForm> accepted = choose_form(incoming.header("Accept"), answers);
     const bool watch = record.action.verb == "watch";
     if (!accepted || (accepted->yaml && (yaml.write == nullptr || watch))) {
@@ -183,15 +196,26 @@ Task<apiserver::StatusResult<void>> HttpFront::Impl::answer(Incoming& incoming) 
         co_return apiserver::StatusResult<void>();
     }
     incoming.accepted = *accepted;
-    // Administrators must be able to reach an overloaded server.
-    if (incoming.user().in_group(apiserver::kMasters)) incoming.exchange.exempt_from_budget();
-    if (!incoming.exchange.hold_request() || !incoming.entry.admit()) {
-        incoming.respond_overload();
-        co_return apiserver::StatusResult<void>();
-    }
+    if (!admit(incoming)) co_return apiserver::StatusResult<void>();
     if (!target) co_return co_await paths.serve(incoming, std::move(target.error()));
     incoming.named = *target;
     co_return co_await serve_target(incoming, *std::move(target));
+}
+
+bool HttpFront::Impl::admit(Incoming& incoming) {
+    // Administrators must be able to reach an overloaded server.
+    if (incoming.user().in_group(apiserver::kMasters)) incoming.exchange.exempt_from_budget();
+    if (incoming.exchange.hold_request() && incoming.entry.admit()) return true;
+    incoming.respond_overload();
+    return false;
+}
+
+Task<apiserver::StatusResult<void>> HttpFront::Impl::serve_extension(
+    Incoming& incoming, apiserver::ExtensionServer server) {
+    if (!admit(incoming)) co_return apiserver::StatusResult<void>();
+    CO_TRY_VOID(access.authorize(incoming.record()));
+    incoming.entry.announce();
+    co_return co_await extensions.serve(incoming, std::move(server));
 }
 
 std::vector<std::shared_ptr<prometheus::Collectable>> HttpFront::Impl::with_current(

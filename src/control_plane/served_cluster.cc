@@ -13,6 +13,8 @@
 #include "base/parse_number.h"
 #include "base/time/side_watch.h"
 #include "control_plane/internal/credentials.h"
+#include "control_plane/internal/extension_client.h"
+#include "control_plane/internal/front_proxy.h"
 #include "control_plane/internal/loop_metrics.h"
 #include "control_plane/internal/webhook_client.h"
 #include "control_plane/internal/yaml_bodies.h"
@@ -50,22 +52,37 @@ std::shared_ptr<prometheus::Collectable> metrics_of(const net::HttpServer& serve
 }
 
 Result<std::unique_ptr<net::Listener>> listen_at(asio::any_io_executor executor,
-                                                 const ListenAddress& where) {
+                                                 const ListenAddress& where,
+                                                 std::string_view flag) {
     auto listener = net::listen_tcp(std::move(executor), where.address, where.port);
-    if (listener || listener.error().code() != Code::kAlreadyExists) return listener;
+    if (listener || listener.error().code() != Code::kAlreadyExists || flag.empty())
+        return listener;
     return Error(Code::kAlreadyExists,
-                 fmt::format("{}; name another with --listen {}:PORT (0: any)",
-                             listener.error().message(), where.address));
+                 fmt::format("{}; name another with {} {}:PORT (0: any)",
+                             listener.error().message(), flag, where.address));
+}
+
+/// The one that is kept in the directory.
+Result<ServingIdentity> own_identity(const StateHome& home, const ListenAddress& listen,
+                                     WallTime now) {
+    TRY(Credentials credentials,
+        load_credentials(home, server_names(listen, machine_names()), now));
+    ServingIdentity identity{.certificate = std::move(credentials.server),
+                             .client_ca_pem = credentials.ca.certificate,
+                             .root_ca_pem = credentials.ca.certificate,
+                             .account_key = std::move(credentials.account_key)};
+    identity.access.admin_token = std::move(credentials.admin_token);
+    identity.access.demand_certificate = !listen.loopback();
+    if (!listen.loopback()) identity.admin = std::move(credentials.admin);
+    return identity;
 }
 
 KubeAccess access_of(const ListenAddress& listen, std::string_view address,
-                     const Credentials& credentials) {
-    KubeAccess access{.server = listen.url(port_of(address)),
-                      .ca_pem = credentials.ca.certificate,
-                      .token = credentials.admin_token,
-                      .client = {}};
-    if (!listen.loopback()) access.client = credentials.admin;
-    return access;
+                     const ServingIdentity& identity) {
+    return {.server = listen.url(port_of(address)),
+            .ca_pem = identity.root_ca_pem,
+            .token = identity.access.admin_token,
+            .client = identity.admin};
 }
 
 /// How many bytes of bodies and answers may be in memory at a time.
@@ -78,16 +95,21 @@ struct TlsContexts {
     std::unique_ptr<net::TlsServerContext> pods;  ///< they have no certificates
 };
 
-Result<TlsContexts> make_tls(const Clock& clock, const Credentials& credentials,
-                             const ListenAddress& listen) {
-    net::TlsServerOptions options{.certificate_pem = credentials.server.certificate,
-                                  .key_pem = credentials.server.key,
-                                  .client_ca_pem = credentials.ca.certificate};
+Result<TlsContexts> make_tls(const Clock& clock, const ServingIdentity& identity) {
+    net::TlsServerOptions options{.certificate_pem = identity.certificate.certificate,
+                                  .key_pem = identity.certificate.key,
+                                  .client_ca_pem = identity.client_ca_pem};
     TlsContexts made;
     TRY(made.pods, net::TlsServerContext::create(clock, options));
-    options.demand_certificate = !listen.loopback();
+    options.demand_certificate = identity.access.demand_certificate;
     TRY(made.clients, net::TlsServerContext::create(clock, options));
     return made;
+}
+
+/// They have no certificates.
+apiserver::AccessOptions access_of_pods(apiserver::AccessOptions access) {
+    access.demand_certificate = false;
+    return access;
 }
 
 /// What computes beside the loop, and how long that takes.
@@ -98,35 +120,69 @@ struct Beside {
     SideThread thread{watch.hooks()};
 };
 
+/// What acts on the objects besides: nothing, if it is only the API.
+Result<runtime::NodeOptions> node_options(const StateHome& home, const Caller& caller,
+                                          const ServedClusterOptions& options,
+                                          std::string_view address) {
+    if (options.actors == Actors::kNone) return runtime::NodeOptions{};
+    TRY(const std::filesystem::path node_dir, home.make_directory(kNodeDirectory));
+    const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
+    runtime::NodeOptions node =
+        node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
+    node.pods_outlive = true;
+    node.core_bytes = options.core_bytes;
+    node.logs_dir = home.path() / "logs";
+    node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
+                   .port = port_of(address)};
+    return node;
+}
+
+apiserver::ApiServerOptions api_options(const ServedClusterOptions& options,
+                                        const ServingIdentity& identity, SideThread& beside) {
+    const bool alone = options.actors == Actors::kNone;
+    return {.manage_fields = true,
+            .default_roles = true,
+            .priority_classes = true,
+            .cluster_controllers = !alone,
+            .pods_need_accounts = options.pods_need_accounts,
+            .service_range = options.service_range,
+            .answers_after_events = alone ? kHeadStartOfEvents : Duration::zero(),
+            .signing_key = identity.account_key,
+            .token_rules = identity.token_rules,
+            .root_ca_pem = identity.root_ca_pem,
+            .side_thread = &beside};
+}
+
 }  // namespace
 
 /// In the order of construction.
 struct ServedCluster::Parts {
     Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
-          Credentials shown, TlsContexts contexts, std::unique_ptr<net::Listener> listening,
-          std::unique_ptr<Beside> computes, std::unique_ptr<LocalCluster> local)
+          ServingIdentity shown, TlsContexts contexts, std::unique_ptr<net::Listener> listening,
+          std::unique_ptr<Beside> computes, std::unique_ptr<LocalCluster> local,
+          net::KeyPair shown_to_extensions)
         : options(std::move(wanted)),
-          credentials(std::move(shown)),
+          identity(std::move(shown)),
           tls(std::move(contexts)),
           listener(std::move(listening)),
-          access(access_of(options.listen, listener->address(), credentials)),
+          access(access_of(options.listen, listener->address(), identity)),
           beside(std::move(computes)),
           cluster(std::move(local)),
           webhooks(executor, clock,
                    [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
+          extensions(executor, clock, std::move(shown_to_extensions),
+                     [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
           server(executor, clock, server_limits(),
                  [this](net::HttpExchange& exchange) { return front->serve(exchange); }),
-          front_for_pods(cluster->api(), {.admin_token = credentials.admin_token}, front_options()),
+          front_for_pods(cluster->api(), access_of_pods(identity.access), front_options()),
           server_for_pods(executor, clock, server_limits(), [this](net::HttpExchange& exchange) {
               return front_for_pods.serve(exchange);
           }) {
         cluster->api().connect_webhooks(webhooks);
+        cluster->api().connect_extensions(extensions);
         apiserver_http::FrontOptions with_metrics = front_options();
         with_metrics.metrics = {metrics_of(server, options.audit, options.loop, beside->watch)};
-        front.emplace(cluster->api(),
-                      apiserver::AccessOptions{.admin_token = credentials.admin_token,
-                                               .demand_certificate = !options.listen.loopback()},
-                      std::move(with_metrics));
+        front.emplace(cluster->api(), identity.access, std::move(with_metrics));
     }
 
     apiserver_http::FrontOptions front_options() const {
@@ -148,7 +204,7 @@ struct ServedCluster::Parts {
     }
 
     const ServedClusterOptions options;
-    const Credentials credentials;
+    const ServingIdentity identity;
     /// Bodies and answers of both servers.
     const std::shared_ptr<net::ByteBudget> budget = std::make_shared<net::ByteBudget>(kInFlight);
     TlsContexts tls;
@@ -157,6 +213,7 @@ struct ServedCluster::Parts {
     const std::unique_ptr<Beside> beside;
     std::unique_ptr<LocalCluster> cluster;
     WebhookClient webhooks;
+    ExtensionClient extensions;
     std::optional<apiserver_http::HttpFront> front;
     net::HttpServer server;
     /// Only for pods: they neither take connections away from others, nor have certificates.
@@ -169,37 +226,28 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
                                                              const StateHome& home,
                                                              const Caller& caller,
                                                              ServedClusterOptions options) {
-    TRY(const std::filesystem::path node_dir, home.make_directory(kNodeDirectory));
-    TRY(Credentials credentials,
-        load_credentials(home, server_names(options.listen, machine_names()), clock.wall_now()));
-    TRY(TlsContexts tls, make_tls(clock, credentials, options.listen));
-    TRY(auto listener, listen_at(executor, options.listen));
-    const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
-    TRY(auto store, store::open_sqlite_store((home.path() / "store.db").string(),
-                                             {.has_room = options.has_room}, executor));
-    runtime::NodeOptions node =
-        node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
-    node.pods_outlive = true;
-    node.core_bytes = options.core_bytes;
-    node.logs_dir = home.path() / "logs";
-    node.server = {.host = options.listen.wildcard() ? "127.0.0.1" : options.listen.address,
-                   .port = port_of(listener->address())};
+    const bool given = options.identity.has_value();
+    ServingIdentity identity = std::move(options.identity).value_or(ServingIdentity{});
+    options.identity.reset();
+    if (!given) {
+        TRY(identity, own_identity(home, options.listen, clock.wall_now()));
+    }
+    TRY(TlsContexts tls, make_tls(clock, identity));
+    TRY(auto listener, listen_at(executor, options.listen, given ? "" : "--listen"));
+    TRY(runtime::NodeOptions node, node_options(home, caller, options, listener->address()));
+    TRY(auto store, store::open_sqlite_store(
+                        (home.path() / "store.db").string(),
+                        {.has_room = options.has_room, .durable = options.durable}, executor));
+    TRY(FrontProxy proxy, load_front_proxy(home, clock.wall_now()));
     auto beside = std::make_unique<Beside>(clock);
-    const bool alone = options.actors == Actors::kNone;
-    TRY(auto cluster,
-        LocalCluster::create(executor, clock, rng, std::move(store),
-                             {.manage_fields = true,
-                              .default_roles = true,
-                              .priority_classes = true,
-                              .cluster_controllers = !alone,
-                              .answers_after_events = alone ? kHeadStartOfEvents : Duration::zero(),
-                              .signing_key = credentials.account_key,
-                              .root_ca_pem = credentials.ca.certificate,
-                              .side_thread = &beside->thread},
-                             std::move(node), options.actors));
+    apiserver::ApiServerOptions api = api_options(options, identity, beside->thread);
+    api.front_proxy_ca_pem = proxy.ca_pem;
+    api.register_versions = true;
+    TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store), std::move(api),
+                                           std::move(node), options.actors));
     return std::unique_ptr<ServedCluster>(new ServedCluster(std::make_unique<Parts>(
-        std::move(executor), clock, std::move(options), std::move(credentials), std::move(tls),
-        std::move(listener), std::move(beside), std::move(cluster))));
+        std::move(executor), clock, std::move(options), std::move(identity), std::move(tls),
+        std::move(listener), std::move(beside), std::move(cluster), std::move(proxy.client))));
 }
 
 ServedCluster::ServedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -223,6 +271,7 @@ Task<void> ServedCluster::stop_serving() {
     co_await parts_->server.stop();
     co_await parts_->server_for_pods.stop();
     co_await parts_->webhooks.stop();
+    co_await parts_->extensions.stop();
 }
 
 Task<void> ServedCluster::stop_cluster() { return parts_->cluster->stop(); }

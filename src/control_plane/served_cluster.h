@@ -20,6 +20,7 @@
 #include "control_plane/kubeconfig.h"
 #include "control_plane/listen_address.h"
 #include "control_plane/local_cluster.h"
+#include "control_plane/serving_identity.h"
 #include "runtime/node.h"
 
 namespace muster::control_plane {
@@ -35,6 +36,11 @@ struct ServedClusterOptions {
     std::function<bool()> has_room = {};  ///< whether the disk has room for something new
     /// The soft limit of the core dumps of pods; unset: that of this process.
     std::optional<std::uint64_t> core_bytes = {};
+    /// Unset: its own, which is made and kept in the state directory.
+    std::optional<ServingIdentity> identity = {};
+    apiserver::ServiceRange service_range = {};
+    bool pods_need_accounts = false;  ///< also with Actors::kNone, which make none
+    bool durable = true;              ///< whether what is answered is on disk
     const LoopWatch* loop = nullptr;  ///< of the loop that it runs on, for its metrics; null: none
 };
 

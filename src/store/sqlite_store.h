@@ -22,6 +22,8 @@ struct SqliteStoreOptions {
     /// Whether new objects may be stored. While it returns false, creations are refused with kUnavailable,
     /// and what is there can be changed and removed. Null: always. On the loop.
     std::function<bool()> has_room = {};
+    /// False: nothing is synced, for stores that no one needs after a loss of power.
+    bool durable = true;
     /// SQLite's VFS by name; its default if empty. Tests use a disk that fails.
     std::string vfs = {};
 };

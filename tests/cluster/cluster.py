@@ -63,6 +63,12 @@ def arguments_of(part, where):
                 f"--secure-port={where.ports['kube-apiserver']}", "--tls-cert-file", secret["server.crt"],
                 "--tls-private-key-file", secret["server.key"], "--client-ca-file", secret["ca.crt"],
                 "--token-auth-file", secret["tokens.csv"], "--authorization-mode=Node,RBAC",
+                "--requestheader-client-ca-file", secret["front-proxy-ca.crt"],
+                "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
+                "--requestheader-group-headers=X-Remote-Group", "--requestheader-uid-headers=X-Remote-Uid",
+                "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+                "--proxy-client-cert-file", secret["front-proxy-client.crt"],
+                "--proxy-client-key-file", secret["front-proxy-client.key"],
                 "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file", secret["sa.pub"],
                 "--service-account-signing-key-file", secret["sa.key"], "--service-cluster-ip-range=10.0.0.0/16",
                 "--endpoint-reconciler-type=none", "--cert-dir", where.state / "certs", *admission, *where.more]

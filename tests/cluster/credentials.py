@@ -21,16 +21,16 @@ def write_private(path, text):
 
 
 class Credentials:
-    """In `folder`: ca.crt, server.crt with its key (for servers and for clients of etcd), sa.key, admin.token."""
+    """In `folder`: ca.crt, server.crt with its key (for servers and for clients of etcd), sa.key, admin.token;
+    front-proxy-client.crt with its key, by which servers behind APIServices know kube-apiserver, of front-proxy-ca.crt."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self["ca.key"])
-        openssl("req", "-x509", "-new", "-key", self["ca.key"], "-subj", "/CN=cluster-ca", "-days", DAYS,
-                "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
-                "-out", self["ca.crt"])
+        self.authority("ca", "/CN=cluster-ca")
+        self.authority("front-proxy-ca", "/CN=front-proxy-ca")
         self.issue("server", "/CN=kube-apiserver", "DNS:localhost,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.0.0.1")
+        self.issue("front-proxy-client", "/CN=front-proxy-client", "DNS:front-proxy-client", "front-proxy-ca")
         openssl("genrsa", "-out", self["sa.key"], "2048")
         openssl("rsa", "-in", self["sa.key"], "-pubout", "-out", self["sa.pub"])
         self.token = secrets.token_urlsafe(32)
@@ -39,13 +39,19 @@ class Credentials:
     def __getitem__(self, name):
         return self.folder / name
 
-    def issue(self, name, subject, names):
+    def authority(self, name, subject):
+        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self[f"{name}.key"])
+        openssl("req", "-x509", "-new", "-key", self[f"{name}.key"], "-subj", subject, "-days", DAYS,
+                "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+                "-out", self[f"{name}.crt"])
+
+    def issue(self, name, subject, names, authority="ca"):
         extensions = self[f"{name}.ext"]
         extensions.write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth,clientAuth\n")
         openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self[f"{name}.key"])
         openssl("req", "-new", "-key", self[f"{name}.key"], "-subj", subject, "-out", self[f"{name}.csr"])
-        openssl("x509", "-req", "-in", self[f"{name}.csr"], "-CA", self["ca.crt"], "-CAkey", self["ca.key"],
-                "-CAcreateserial", "-days", DAYS, "-extfile", extensions, "-out", self[f"{name}.crt"])
+        openssl("x509", "-req", "-in", self[f"{name}.csr"], "-CA", self[f"{authority}.crt"],
+                "-CAkey", self[f"{authority}.key"], "-CAcreateserial", "-days", DAYS, "-extfile", extensions, "-out", self[f"{name}.crt"])
 
     def kubeconfig(self, path, url):
         authority = base64.b64encode(self["ca.crt"].read_bytes()).decode()

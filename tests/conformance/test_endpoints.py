@@ -197,3 +197,9 @@ def test_many_pods_fill_slices(api, node, pods, services, slices):
     found = slices_when(api, slices, wanted)
     # How a real server divides them depends on when it saw which.
     assert len(found) > 1 and all(len(one["endpoints"]) <= 100 for one in found)
+
+
+def test_an_address_that_is_not_of_the_range_is_refused(api, services):
+    made = api.post(services, {"metadata": {"name": "elsewhere"}, "spec": {"clusterIP": "203.0.113.7", "ports": [{"port": 80}]}})
+    assert (made.status, made.json["message"]) == (422, 'Service "elsewhere" is invalid: spec.clusterIPs: Invalid value: []string{"203.0.113.7"}: '
+                                                        "failed to allocate IP 203.0.113.7: the provided network does not match the current range")

@@ -45,7 +45,7 @@ json::object claims_of(const AccountToken& token) {
     return {{"aud", json::array(token.audiences.begin(), token.audiences.end())},
             {"exp", seconds_of(token.expires)},
             {"iat", seconds_of(token.issued)},
-            {"iss", kTokenIssuer},
+            {"iss", token.issuer},
             {"jti", token.id},
             {kPrivate, std::move(own)},
             {"nbf", seconds_of(token.issued)},
@@ -53,7 +53,6 @@ json::object claims_of(const AccountToken& token) {
 }
 
 Result<AccountToken> read_claims(const json::object& claims, WallTime now) {
-    if (string_at(claims, "iss") != kTokenIssuer) return refused("the token has another issuer");
     const std::optional<std::int64_t> expires = int_at(claims, "exp");
     const std::optional<std::int64_t> from = int_at(claims, "nbf");
     const std::optional<std::int64_t> issued = int_at(claims, "iat");
@@ -63,6 +62,7 @@ Result<AccountToken> read_claims(const json::object& claims, WallTime now) {
     if (at >= *expires) return refused("the token has expired");
     if (at < *from) return refused("the token is not valid yet");
     AccountToken token;
+    token.issuer = string_at(claims, "iss");
     token.issued = WallTime(std::chrono::seconds(*issued));
     token.expires = WallTime(std::chrono::seconds(*expires));
     token.id = string_at(claims, "jti");

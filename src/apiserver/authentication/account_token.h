@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "apiserver/authentication/service_account_name.h"
+#include "apiserver/authentication/token_rules.h"
 #include "base/result.h"
 #include "base/time/clock.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver {
-
-/// The issuer of the tokens of service accounts, and their audience unless another is requested.
-inline constexpr std::string_view kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
 /// An object of the account's namespace, or a node.
 struct NamedObject {
@@ -25,6 +23,7 @@ struct NamedObject {
 
 /// The claims of a service account's token.
 struct AccountToken {
+    std::string issuer{kTokenIssuer};
     ServiceAccountName account;
     std::string account_uid;
     /// Objects whose deletion invalidates the token: the pod or secret, and the node.
@@ -39,8 +38,8 @@ struct AccountToken {
 
 json::object claims_of(const AccountToken& token);
 
-/// kUnauthorized unless the claims are complete, of this issuer, and valid at `now`. Does not check
-/// whether the objects still exist.
+/// kUnauthorized unless the claims are complete and valid at `now`. Does not check who the issuer is,
+/// and whether the objects still exist.
 Result<AccountToken> read_claims(const json::object& claims, WallTime now);
 
 }  // namespace muster::apiserver

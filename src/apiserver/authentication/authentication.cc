@@ -29,9 +29,15 @@ std::optional<std::string_view> credential(std::string_view header, std::string_
 
 }  // namespace
 
-std::optional<User> admin_of(const AccessOptions& options, std::string_view token) {
-    if (!same_secret(token, options.admin_token)) return std::nullopt;
-    return User{"muster-admin", {}, {std::string(kMasters), std::string(kAuthenticated)}};
+std::optional<User> user_of_token(const AccessOptions& options, std::string_view token) {
+    if (same_secret(token, options.admin_token))
+        return User{"muster-admin", {}, {std::string(kMasters), std::string(kAuthenticated)}};
+    const auto known = std::ranges::find_if(
+        options.tokens, [&](const KnownToken& each) { return same_secret(token, each.token); });
+    if (known == options.tokens.end()) return std::nullopt;
+    User user = known->user;
+    user.groups.emplace_back(kAuthenticated);
+    return user;
 }
 
 Result<User> authenticate(const AccessOptions& options, std::string_view authorization,
@@ -41,7 +47,7 @@ Result<User> authenticate(const AccessOptions& options, std::string_view authori
     if (!authorization.empty()) {
         const auto token = credential(authorization, "bearer");
         if (!token) return unauthorized();
-        if (std::optional<User> admin = admin_of(options, *token)) return *std::move(admin);
+        if (std::optional<User> known = user_of_token(options, *token)) return *std::move(known);
         if (!check_token) return unauthorized();
         Result<User> user = check_token(*token);
         // The sender does not learn why a token is invalid.
@@ -54,6 +60,7 @@ Result<User> authenticate(const AccessOptions& options, std::string_view authori
         user.groups.emplace_back(kAuthenticated);
         return user;
     }
+    if (!options.anonymous) return unauthorized();
     return User{std::string(kAnonymous), {}, {std::string(kUnauthenticated)}};
 }
 

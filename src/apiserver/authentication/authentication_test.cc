@@ -29,6 +29,24 @@ TEST(Authentication, Tokens) {
     }
 }
 
+TEST(Authentication, KnownTokens) {
+    const AccessOptions options{
+        .tokens = {{"abc", {"ann", "7", {"dev"}, {}}}, {"", {"eve", "", {}, {}}}}};
+    const Result<User> user = authenticate(options, "Bearer abc", std::nullopt);
+    ASSERT_TRUE(user.has_value());
+    EXPECT_EQ(user->name, "ann");
+    EXPECT_EQ(user->uid, "7");
+    EXPECT_THAT(user->groups, ElementsAre("dev", "system:authenticated"));
+    for (const char* header : {"Bearer ab", "Bearer abcd", "Bearer "})
+        EXPECT_FALSE(authenticate(options, header, std::nullopt).has_value()) << header;
+}
+
+TEST(Authentication, AnonymousRequestsCanBeRefused) {
+    const AccessOptions options{.anonymous = false};
+    EXPECT_FALSE(authenticate(options, "", std::nullopt).has_value());
+    EXPECT_TRUE(authenticate(options, "", net::PeerCertificate{"ann", {}}).has_value());
+}
+
 TEST(Authentication, WithoutATokenOfTheServerNoneIsRight) {
     for (const char* header : {"Bearer ", "Bearer x"})
         EXPECT_FALSE(authenticate({}, header, std::nullopt).has_value()) << header;

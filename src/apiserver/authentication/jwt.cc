@@ -1,5 +1,6 @@
 #include "apiserver/authentication/jwt.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -47,17 +48,26 @@ Result<UncheckedJwt> parse_jwt(std::string_view token) {
     return jwt;
 }
 
-Result<json::object> verified_claims(const net::SigningKey& key, std::string_view token) {
+Result<json::object> verified_claims(const std::vector<const net::VerifyingKey*>& keys,
+                                     std::string_view token) {
     TRY(const UncheckedJwt jwt, parse_jwt(token));
+    const std::string_view id = string_at(jwt.header, "kid");
+    const auto found = std::ranges::find_if(keys, [&](const net::VerifyingKey* key) {
+        return id == kube::base64url_encode(key->fingerprint());
+    });
+    if (found == keys.end()) return malformed("the token was signed with another key");
+    const net::VerifyingKey& key = **found;
     if (string_at(jwt.header, "alg") != key.algorithm())
         return malformed("the token was signed with another algorithm");
-    if (string_at(jwt.header, "kid") != kube::base64url_encode(key.fingerprint()))
-        return malformed("the token was signed with another key");
     // We do not understand any critical extension.
     if (jwt.header.contains("crit")) return malformed("the token has critical extensions");
     if (!key.verify(jwt.signed_text, jwt.signature))
         return malformed("the token's signature is wrong");
     return decoded_object(jwt.claims);
+}
+
+Result<json::object> verified_claims(const net::VerifyingKey& key, std::string_view token) {
+    return verified_claims(std::vector{&key}, token);
 }
 
 Result<std::string> make_jwt(const net::SigningKey& key, const json::object& claims) {
@@ -69,8 +79,8 @@ Result<std::string> make_jwt(const net::SigningKey& key, const json::object& cla
     return token;
 }
 
-json::object public_jwk(const net::SigningKey& key) {
-    const net::SigningKey::PublicKey& half = key.public_key();
+json::object public_jwk(const net::VerifyingKey& key) {
+    const net::VerifyingKey::PublicKey& half = key.public_key();
     json::object jwk{{"use", "sig"},
                      {"kty", half.elliptic ? "EC" : "RSA"},
                      {"kid", kube::base64url_encode(key.fingerprint())},

@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/values/json.h"
 #include "net/tls/signing_key.h"
@@ -21,13 +22,16 @@ struct UncheckedJwt {
 /// kUnauthorized, with the reason, if it is not a token of that form. Takes any text.
 Result<UncheckedJwt> parse_jwt(std::string_view token);
 
-/// The claims of a token that `key` signed; kUnauthorized for any other. The key determines the
-/// algorithm; a different one in the token's header is an error.
-Result<json::object> verified_claims(const net::SigningKey& key, std::string_view token);
+/// The claims of a token that one of the keys signed; kUnauthorized for any other. The key determines
+/// the algorithm; a different one in the token's header is an error.
+Result<json::object> verified_claims(const std::vector<const net::VerifyingKey*>& keys,
+                                     std::string_view token);
+/// The same with one key.
+Result<json::object> verified_claims(const net::VerifyingKey& key, std::string_view token);
 
 Result<std::string> make_jwt(const net::SigningKey& key, const json::object& claims);
 
 /// The public half as a JSON web key (RFC 7517).
-json::object public_jwk(const net::SigningKey& key);
+json::object public_jwk(const net::VerifyingKey& key);
 
 }  // namespace muster::apiserver

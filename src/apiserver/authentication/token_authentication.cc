@@ -50,17 +50,17 @@ User user_of(const AccountToken& token) {
 }  // namespace
 
 Result<TokenOwner> authenticate_account(const WatchCache& cache, const net::SigningKey& key,
-                                        std::string_view token,
+                                        const TokenRules& rules, std::string_view token,
                                         const std::vector<std::string>& audiences, WallTime now) {
-    TRY(const json::object claims, verified_claims(key, token));
+    TRY(const json::object claims, verified_claims(rules.accepted(key), token));
     TRY(const AccountToken read, read_claims(claims, now));
+    if (std::ranges::find(rules.issuers, read.issuer) == rules.issuers.end())
+        return denied("the token has another issuer");
     TokenOwner owner;
-    for (const std::string& audience : read.audiences) {
-        const bool wanted = audiences.empty()
-                                ? audience == kTokenIssuer
-                                : std::ranges::find(audiences, audience) != audiences.end();
-        if (wanted) owner.audiences.push_back(audience);
-    }
+    const std::vector<std::string>& wanted = audiences.empty() ? rules.own_audiences() : audiences;
+    for (const std::string& audience : read.audiences)
+        if (std::ranges::find(wanted, audience) != wanted.end())
+            owner.audiences.push_back(audience);
     if (owner.audiences.empty()) return denied("the token is meant for another audience");
     const std::string& space = read.account.namespace_;
     TRY_VOID(

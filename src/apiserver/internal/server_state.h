@@ -2,7 +2,9 @@
 
 #include <memory>
 
+#include "apiserver/aggregation/extension_servers.h"
 #include "apiserver/api_server.h"
+#include "apiserver/extension_caller.h"
 #include "apiserver/internal/quota/pod_priority.h"
 #include "apiserver/internal/quota/quotas.h"
 #include "apiserver/internal/types/crd.h"
@@ -24,7 +26,8 @@ struct ServerState {
           store(std::move(store_)),
           options(options_),
           tasks(executor),
-          cache(executor, clock, rng, tasks, options.watches) {}
+          cache(executor, clock, rng, tasks, options.watches),
+          addresses(options.service_range) {}
 
     asio::any_io_executor executor;
     Clock& clock;
@@ -33,9 +36,11 @@ struct ServerState {
     ApiServerOptions options;
     NodeApi* node = nullptr;
     WebhookCaller* webhooks = nullptr;
+    ExtensionCaller* extension_caller = nullptr;
     TaskGroup tasks;
     ReadDefinition read_definition;
     Registry registry;
+    ExtensionServers extensions;
     WatchCache cache;
     ServiceAddresses addresses;
     DefaultPriorityClass default_class;

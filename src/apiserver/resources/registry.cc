@@ -50,6 +50,14 @@ std::map<std::string, std::vector<DefPtr>> Registry::served() const {
     return served;
 }
 
+DefPtr Registry::any_of(std::string_view api_version) const {
+    const auto version = by_plural_.find(api_version);
+    if (version == by_plural_.end()) return nullptr;
+    for (const auto& [plural, def] : version->second)
+        if (def->served) return def;
+    return nullptr;
+}
+
 bool Registry::serves(std::string_view api_version) const {
     return by_plural_.find(api_version) != by_plural_.end();
 }

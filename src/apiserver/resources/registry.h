@@ -28,6 +28,8 @@ class Registry {
     std::vector<DefPtr> served_as(const ResourceDef& def) const;
     /// The served definitions by apiVersion, ordered by plural.
     std::map<std::string, std::vector<DefPtr>> served() const;
+    /// One of the kinds that are served in that version; null: none is.
+    DefPtr any_of(std::string_view api_version) const;
     /// Raised by every change, so that documents made from the definitions can be cached.
     std::uint64_t generation() const { return generation_; }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "net/tcp.h"
+#include "control_plane/internal/tcp_dial.h"
 
 namespace muster::control_plane {
 
@@ -32,18 +32,6 @@ Error post_failed(std::string_view url, const Error& error) {
 
 }  // namespace
 
-Task<Result<std::unique_ptr<net::ByteStream>>> WebhookClient::dial(WebhookClient* client,
-                                                                   apiserver::NetworkPort to) {
-    CO_TRY(const std::vector<std::string> addresses, co_await client->names_.addresses(to.host));
-    Result<std::unique_ptr<net::ByteStream>> stream =
-        Error(Code::kUnavailable, fmt::format("{} has no address", to.host));
-    for (const std::string& address : addresses) {
-        stream = co_await net::connect_tcp(client->executor_, address, to.number);
-        if (stream) break;
-    }
-    co_return stream;
-}
-
 net::HttpConnector WebhookClient::connector(const apiserver::WebhookEndpoint& endpoint,
                                             const HttpPlace& place, net::TlsClientContext& tls) {
     const bool own = place.host == endpoint.host && place.port == endpoint.port;
@@ -59,7 +47,7 @@ net::HttpConnector WebhookClient::connector(const apiserver::WebhookEndpoint& en
                net::TlsClientContext* context) -> Task<Result<std::unique_ptr<net::ByteStream>>> {
                 Result<std::unique_ptr<net::ByteStream>> stream =
                     at ? co_await client->connect_to_pod_(*std::move(at))
-                       : co_await dial(client, std::move(or_at));
+                       : co_await dial_tcp(client->executor_, client->names_, std::move(or_at));
                 if (!stream || context == nullptr) co_return stream;
                 CO_TRY(auto session,
                        co_await context->connect(*std::move(stream), std::move(name)));

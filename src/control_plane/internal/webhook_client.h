@@ -36,9 +36,6 @@ class WebhookClient final : public apiserver::WebhookCaller {
     /// How the host of a place is reached: that of the endpoint at its pod or its other place.
     net::HttpConnector connector(const apiserver::WebhookEndpoint& endpoint, const HttpPlace& place,
                                  net::TlsClientContext& tls);
-    /// A connection to the first address that takes one.
-    static Task<Result<std::unique_ptr<net::ByteStream>>> dial(WebhookClient* client,
-                                                               apiserver::NetworkPort to);
     Task<Result<net::HttpResponse>> exchange(net::HttpConnector connect, std::string host,
                                              net::HttpRequest request, Duration time);
 

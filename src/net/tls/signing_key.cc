@@ -1,7 +1,9 @@
 #include "net/tls/signing_key.h"
 
+#include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 
@@ -128,11 +130,8 @@ Result<std::string> fingerprint_of(EVP_PKEY* key) {
     return hash;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const SigningKey>> SigningKey::parse(std::string_view pem) {
-    TRY(PrivateKey key, parse_private_key(pem));
-    PublicKey half;
+Result<std::shared_ptr<const OpensslSigningKey>> make_key(PrivateKey key) {
+    VerifyingKey::PublicKey half;
     char group[32] = {};
     if (EVP_PKEY_is_a(key.get(), "EC") == 1) {
         if (EVP_PKEY_get_group_name(key.get(), group, sizeof group, nullptr) != 1 ||
@@ -152,6 +151,58 @@ Result<std::shared_ptr<const SigningKey>> SigningKey::parse(std::string_view pem
     TRY(std::string fingerprint, fingerprint_of(key.get()));
     return std::make_shared<const OpensslSigningKey>(std::move(key), std::move(half),
                                                      std::move(fingerprint));
+}
+
+void free_openssl(void* memory) { OPENSSL_free(memory); }
+using OpensslText = std::unique_ptr<char, OpensslFree<free_openssl>>;
+using OpensslBytes = std::unique_ptr<unsigned char, OpensslFree<free_openssl>>;
+
+bool is_certificate(std::string_view type) { return type == PEM_STRING_X509; }
+
+/// The key in a block of a PEM; null, with OpenSSL's errors, if it has none that can be read.
+PrivateKey key_of_block(std::string_view type, const unsigned char* der, long size) {
+    if (is_certificate(type)) {
+        const Certificate certificate(d2i_X509(nullptr, &der, size));
+        return PrivateKey(certificate ? X509_get_pubkey(certificate.get()) : nullptr);
+    }
+    if (type == PEM_STRING_PUBLIC) return PrivateKey(d2i_PUBKEY(nullptr, &der, size));
+    if (type == PEM_STRING_RSA_PUBLIC)
+        return PrivateKey(d2i_PublicKey(EVP_PKEY_RSA, nullptr, &der, size));
+    return PrivateKey(d2i_AutoPrivateKey(nullptr, &der, size));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const SigningKey>> SigningKey::parse(std::string_view pem) {
+    TRY(PrivateKey key, parse_private_key(pem));
+    return make_key(std::move(key));
+}
+
+Result<std::vector<std::shared_ptr<const VerifyingKey>>> VerifyingKey::parse_all(
+    std::string_view pem) {
+    std::vector<std::shared_ptr<const VerifyingKey>> keys;
+    const Bio bio = read_only_bio(pem);
+    ERR_clear_error();
+    char* name = nullptr;
+    char* header = nullptr;
+    unsigned char* data = nullptr;
+    long size = 0;
+    while (bio && PEM_read_bio(bio.get(), &name, &header, &data, &size) == 1) {
+        const OpensslText owned_name(name);
+        const OpensslText owned_header(header);
+        const OpensslBytes owned(data);
+        // Beside a key on a curve there may be the curve's parameters.
+        if (!std::string_view(name).ends_with("KEY") && !is_certificate(name)) continue;
+        PrivateKey key = key_of_block(name, data, size);
+        if (!key)
+            return openssl_error(Code::kInvalid,
+                                 fmt::format("reading a key of the type \"{}\"", name));
+        TRY(std::shared_ptr<const VerifyingKey> made, make_key(std::move(key)));
+        keys.push_back(std::move(made));
+    }
+    ERR_clear_error();  // the end of the PEM is reported as an error
+    if (keys.empty()) return Error(Code::kInvalid, "there is no key in it");
+    return keys;
 }
 
 Result<std::string> make_signing_key() {

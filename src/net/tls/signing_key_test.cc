@@ -38,6 +38,28 @@ M0HYD1p8M7f7WCY0SZDuyw==
 -----END PRIVATE KEY-----
 )";
 
+constexpr const char* kRsaPublicPem = R"(-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAx+F5Q/Qun3BOB/KYfMow
+l/AF9aSruVvs2MteixP1+u2ujhJbIYGclY3k7NYLppnCw3AeWL6+9uitAJt6C08Q
+zdsKspiyxl6+l3dAhoAf/f1zVHKkSRbxCCDZT2rpp9ZQBczyL+jpkN9AuZcMo9sI
+8JM9Vxpyxf1Vx9ZTUQ924xXXeHVapeXsy9W1b2uz7sZw59/5qwwCLIMQBnOizUlR
+PMFOVJeA9lyif8VUvmPqqnZlxE2r4ZdMIMRnxHI67G7DXOCSocAEoKRy664Z1Fs8
+qrrv50E29c55Jv4LDKrlmPw8TNiwLlZfPUUlxykyc5oiEC+pHAeiuSPo5sSaMENX
+BwIDAQAB
+-----END PUBLIC KEY-----
+)";
+
+/// The same as PKCS#1.
+constexpr const char* kRsaPublicPkcs1 = R"(-----BEGIN RSA PUBLIC KEY-----
+MIIBCgKCAQEAx+F5Q/Qun3BOB/KYfMowl/AF9aSruVvs2MteixP1+u2ujhJbIYGc
+lY3k7NYLppnCw3AeWL6+9uitAJt6C08QzdsKspiyxl6+l3dAhoAf/f1zVHKkSRbx
+CCDZT2rpp9ZQBczyL+jpkN9AuZcMo9sI8JM9Vxpyxf1Vx9ZTUQ924xXXeHVapeXs
+y9W1b2uz7sZw59/5qwwCLIMQBnOizUlRPMFOVJeA9lyif8VUvmPqqnZlxE2r4ZdM
+IMRnxHI67G7DXOCSocAEoKRy664Z1Fs8qrrv50E29c55Jv4LDKrlmPw8TNiwLlZf
+PUUlxykyc5oiEC+pHAeiuSPo5sSaMENXBwIDAQAB
+-----END RSA PUBLIC KEY-----
+)";
+
 std::shared_ptr<const SigningKey> parsed(std::string_view pem) {
     auto key = SigningKey::parse(pem);
     EXPECT_TRUE(key.has_value()) << key.error().message();
@@ -102,6 +124,36 @@ TEST(SigningKey, TheSamePemIsTheSameKey) {
     EXPECT_EQ(one->public_key().second.size(), 32);
     EXPECT_EQ(parsed(kRsaPem)->public_key().first.size(), 256);
     EXPECT_EQ(parsed(kRsaPem)->public_key().second, std::string("\x01\x00\x01", 3));
+}
+
+TEST(VerifyingKey, IsFoundInKeysOfBothKindsAndInCertificates) {
+    const auto rsa = parsed(kRsaPem);
+    for (const char* pem : {kRsaPem, kRsaPublicPem, kRsaPublicPkcs1}) {
+        const auto keys = VerifyingKey::parse_all(pem);
+        ASSERT_TRUE(keys.has_value()) << keys.error().message();
+        ASSERT_EQ(keys->size(), 1);
+        EXPECT_EQ(keys->front()->fingerprint(), rsa->fingerprint());
+        EXPECT_TRUE(keys->front()->verify("text", *rsa->sign("text")));
+    }
+    const WallTime now(std::chrono::seconds(1'700'000'000));
+    const KeyPair pair = *make_ca("accounts", {now, now + std::chrono::hours(1)});
+    const auto both = VerifyingKey::parse_all(
+        pair.certificate + "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC " +
+        "PARAMETERS-----\n" + kRsaPublicPem);
+    ASSERT_TRUE(both.has_value()) << both.error().message();
+    ASSERT_EQ(both->size(), 2);
+    EXPECT_TRUE(both->front()->verify("text", *parsed(pair.key)->sign("text")));
+    EXPECT_EQ(both->back()->fingerprint(), rsa->fingerprint());
+}
+
+TEST(VerifyingKey, WhatHasNoKeyIsRefused) {
+    for (const char* text :
+         {"", "text", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+          "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}) {
+        const auto keys = VerifyingKey::parse_all(text);
+        ASSERT_FALSE(keys.has_value()) << text;
+        EXPECT_EQ(keys.error().code(), Code::kInvalid);
+    }
 }
 
 TEST(SigningKey, WhatIsNoKeyIsRefused) {

@@ -28,6 +28,8 @@ class Controller {
     /// Called for each object that existed at the start, to finish what the last run of the server
     /// left undone.
     virtual void recover(const StartingObject& object) = 0;
+    /// Called when the server has started, after all calls of recover().
+    virtual void started() {}
     /// Called for each committed change, which the cache shows already. `before` is the state that
     /// it replaced, null for a new object.
     virtual void observe(const store::StoreChange& change, const kube::ObjectPtr& before) = 0;

@@ -16,7 +16,7 @@ constexpr const char* kService = "kubernetes";
 
 /// As clients expect to find it. The server itself listens at its address, in addition to wherever
 /// else it does.
-json::object server_service() {
+json::object server_service(const ServiceRange& range) {
     const json::object port{{"name", "https"},
                             {"protocol", "TCP"},
                             {"port", std::int64_t{kube::kServerServicePort}},
@@ -24,8 +24,7 @@ json::object server_service() {
     return {{"metadata", json::object{{"name", kService},
                                       {"labels", json::object{{"component", "apiserver"},
                                                               {"provider", "kubernetes"}}}}},
-            {"spec",
-             json::object{{"clusterIP", kube::kServerServiceHost}, {"ports", json::array{port}}}}};
+            {"spec", json::object{{"clusterIP", range.first()}, {"ports", json::array{port}}}}};
 }
 
 }  // namespace
@@ -64,8 +63,8 @@ Task<StatusResult<void>> ServiceAccountController::make(const kube::ResourceType
 }
 
 Task<StatusResult<void>> ServiceAccountController::make_service() {
-    StatusResult<void> made =
-        co_await make(kube::types::kServices, kServiceNamespace, server_service());
+    StatusResult<void> made = co_await make(kube::types::kServices, kServiceNamespace,
+                                            server_service(state_.options.service_range));
     if (made || made.error().error.code() != Code::kInvalid) co_return made;
     // Another service may have the address, from a time when it was free. Pods reach us through it
     // all the same.

@@ -1,5 +1,7 @@
 #include "apiserver/internal/types/builtin_types.h"
 
+#include "apiserver/aggregation/extension_server.h"
+#include "apiserver/internal/api_services/api_service_strategy.h"
 #include "apiserver/internal/conversions/event_versions.h"
 #include "apiserver/internal/disruption/budget.h"
 #include "apiserver/internal/strategies/policy_strategy.h"
@@ -198,6 +200,16 @@ DefPtr custom_resource_definitions(ReadDefinition& read) {
     return std::make_shared<const ResourceDef>(std::move(def));
 }
 
+DefPtr api_services() {
+    ResourceDef def = builtin(kApiServices);
+    def.categories = {"api-extensions"};
+    def.name_rule = NameRule::kPathSegment;
+    def.strategy = api_service_strategy();
+    def.has_status = true;
+    def.unconditional_update = false;
+    return std::make_shared<const ResourceDef>(std::move(def));
+}
+
 /// A kind for reviews.
 DefPtr question(const kube::ResourceType& type) {
     ResourceDef def = builtin(type);
@@ -257,6 +269,7 @@ std::vector<DefPtr> builtin_types(ReadDefinition& read) {
         question(kSelfSubjectReviews),
         question(kTokenReviews),
         custom_resource_definitions(read),
+        api_services(),
         metrics_kind("pods", "PodMetrics", true),
         metrics_kind("nodes", "NodeMetrics", false),
         admission_policies(),

@@ -122,14 +122,16 @@ StatusResult<Reply> grant_token(ServerState& state, const Target& target,
 
     json::object& spec = ensure_object(answer, "spec");
     TRY(const std::int64_t seconds, lifetime(target, spec));
-    AccountToken token{.account = {target.namespace_, target.name},
+    const TokenRules& rules = state.options.token_rules;
+    AccountToken token{.issuer = rules.issuers.front(),
+                       .account = {target.namespace_, target.name},
                        .account_uid = uid_of(*account->object),
                        .audiences = strings_at(spec, "audiences"),
                        .id = state.rng.uuid(),
                        .issued = state.clock.wall_now(),
                        .expires = {}};
     token.expires = token.issued + std::chrono::seconds(seconds);
-    if (token.audiences.empty()) token.audiences.emplace_back(kTokenIssuer);
+    if (token.audiences.empty()) token.audiences = rules.own_audiences();
     if (const json::object* reference = object_at(spec, "boundObjectRef"))
         TRY_VOID(bind(state.cache, *reference, token));
     TRY(std::string text, make_jwt(*state.options.signing_key, claims_of(token)));

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "apiserver/internal/extensions/extension_call.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
 #include "apiserver/request_handler.h"
@@ -21,9 +22,15 @@ class Verbs final : public RequestHandler {
                                                               kube::Request request) override;
 
     const Registry& registry() const override { return state_.registry; }
+    const ExtensionServers& extensions() const override { return state_.extensions; }
+    Result<ExtensionEndpoint> place_of(const ExtensionServer& server) const override {
+        return endpoint_of(state_, server);
+    }
+    ExtensionCaller* extension_caller() const override { return state_.extension_caller; }
     const WatchCache& cache() const override { return state_.cache; }
     NodeApi* node() const override { return state_.node; }
     const net::SigningKey* signing_key() const override { return state_.options.signing_key.get(); }
+    const TokenRules& token_rules() const override { return state_.options.token_rules; }
     std::optional<Error> write_failure() const override { return state_.store->failure(); }
     Clock& clock() const override { return state_.clock; }
     Rng& rng() const override { return state_.rng; }

@@ -1,74 +1,15 @@
 #include "apiserver/internal/webhooks/webhook_call.h"
 
-#include "apiserver/internal/webhooks/service_route.h"
-#include "apiserver/objects/json_access.h"
-#include "apiserver/objects/text_fields.h"
+#include "apiserver/internal/webhooks/service_place.h"
 
 namespace muster::apiserver {
-
-namespace {
-
-/// The pods of the namespace that have the labels. A namespace may have thousands: only selected
-/// ones are worth a tree.
-std::vector<kube::ObjectPtr> selected_pods(const WatchCache& cache, const std::string& space,
-                                           const json::object& service) {
-    std::vector<kube::ObjectPtr> pods;
-    const auto [first, last] = cache.range("pods", space);
-    for (auto it = first; it != last; ++it)
-        if (selects(service, value_at_path(it->second.object->text(), "metadata.labels")))
-            pods.push_back(it->second.tree());
-    return pods;
-}
-
-/// The EndpointSlices of a service, and its Endpoints if there are no slices.
-std::vector<kube::ObjectPtr> endpoints_of(const WatchCache& cache, const ServiceName& service) {
-    std::vector<kube::ObjectPtr> found;
-    const auto [first, last] = cache.range("endpointslices.discovery.k8s.io", service.namespace_);
-    for (auto it = first; it != last; ++it) {
-        const json::value labels = value_at_path(it->second.object->text(), "metadata.labels");
-        if (labels.is_object() &&
-            string_at(labels.get_object(), "kubernetes.io/service-name") == service.name)
-            found.push_back(it->second.tree());
-    }
-    if (!found.empty()) return found;
-    if (const CachedObject* old = cache.find("endpoints", service.namespace_, service.name))
-        found.push_back(old->tree());
-    return found;
-}
-
-Result<WebhookEndpoint> reachable(ServerState& state, WebhookEndpoint endpoint) {
-    if (!endpoint.service) return endpoint;
-    const auto& [space, name] = *endpoint.service;
-    const CachedObject* found = state.cache.find("services", space, name);
-    if (found == nullptr)
-        return Error(Code::kNotFound, fmt::format("service \"{}\" not found", name));
-    const kube::ObjectPtr held = found->tree();
-    const json::object& service = held->get_object();
-    if (const std::string outside = external_name_of(service); !outside.empty()) {
-        endpoint.place = NetworkPort{outside, endpoint.port};
-        return endpoint;
-    }
-    if (!has_selector(service)) {
-        TRY(std::vector<NetworkPort> places,
-            places_behind(service, endpoint.port, endpoints_of(state.cache, *endpoint.service)));
-        endpoint.place = std::move(places[state.rng.below(places.size())]);
-        return endpoint;
-    }
-    TRY(std::vector<ServicePod> behind,
-        pods_behind(service, endpoint.port, selected_pods(state.cache, space, service)));
-    ServicePod& one = behind[state.rng.below(behind.size())];
-    endpoint.pod = PodPort{space, std::move(one.name), one.port};
-    return endpoint;
-}
-
-}  // namespace
 
 Task<Result<std::string>> call_webhook(ServerState& state, WebhookEndpoint endpoint,
                                        std::string body, Duration time) {
     if (state.webhooks == nullptr)
         co_return Error(Code::kUnsupported, "this server does not call webhooks");
     const std::string url = endpoint.url(time);
-    auto target = reachable(state, std::move(endpoint));
+    auto target = with_place(state.cache, state.rng, std::move(endpoint));
     if (!target)
         co_return Error(target.error().code(),
                         fmt::format("Post \"{}\": {}", url, target.error().message()));

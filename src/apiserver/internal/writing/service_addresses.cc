@@ -1,34 +1,19 @@
 #include "apiserver/internal/writing/service_addresses.h"
 
+#include <algorithm>
+
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {
 
 namespace {
 
-constexpr std::uint32_t kBase = (10u << 24) | (96u << 16);
-constexpr std::uint32_t kSize = 1u << 20;
-
-std::string dotted(std::uint32_t address) {
-    return fmt::format("{}.{}.{}.{}", address >> 24, (address >> 16) & 255, (address >> 8) & 255,
-                       address & 255);
-}
-
-std::optional<std::uint32_t> parse_address(std::string_view text) {
-    std::uint32_t address = 0;
-    for (int part = 0; part < 4; ++part) {
-        std::uint32_t number = 0;
-        std::size_t digits = 0;
-        while (digits < text.size() && digits < 3 && text[digits] >= '0' && text[digits] <= '9')
-            number = number * 10 + static_cast<std::uint32_t>(text[digits++] - '0');
-        if (digits == 0 || number > 255) return std::nullopt;
-        text.remove_prefix(digits);
-        address = (address << 8) | number;
-        if (part == 3) break;
-        if (text.empty() || text.front() != '.') return std::nullopt;
-        text.remove_prefix(1);
-    }
-    return text.empty() ? std::optional(address) : std::nullopt;
+/// `address` is one.
+Cause refused_address(std::string_view address, std::string_view why) {
+    return {"FieldValueInvalid",
+            fmt::format("Invalid value: []string{{\"{0}\"}}: failed to allocate IP {0}: {1}",
+                        address, why),
+            "spec.clusterIPs"};
 }
 
 }  // namespace
@@ -38,42 +23,49 @@ ServiceAddresses::Claim ServiceAddresses::assign(json::object& service, FieldErr
     if (string_at(spec, "type") == "ExternalName") return {};
     std::string wanted(string_at(spec, "clusterIP"));
     if (wanted.empty()) {
-        if (holders_.size() + 2 >= kSize) {
+        std::optional<std::string> free = next_free();
+        if (!free) {
             field_errors.push_back(invalid_value("spec.clusterIPs", json::value(nullptr),
                                                  "failed to allocate IP: range is full"));
             return {};
         }
-        do {
-            wanted = dotted(kBase + next_);
-            next_ = next_ % (kSize - 2) + 1;
-        } while (is_taken(wanted));
+        wanted = *std::move(free);
         spec["clusterIP"] = wanted;
     } else if (wanted != "None") {
-        const auto address = parse_address(wanted);
+        const auto address = parse_ipv4(wanted);
         if (!address) {
             field_errors.push_back(invalid_value("spec.clusterIPs[0]", json::value(wanted),
                                                  "must be a valid IP address, (e.g. 10.9.8.7 or "
                                                  "2001:db8::ffff)"));
             return {};
         }
-        if (*address < kBase || *address >= kBase + kSize) {
+        if (!range_.contains(*address)) {
             field_errors.push_back(
-                invalid_value("spec.clusterIPs", json::value(json::array{wanted}),
-                              "failed to allocate IP " + wanted +
-                                  ": the provided IP is not in the valid range. The "
-                                  "range of valid IPs is 10.96.0.0/12"));
+                refused_address(wanted, "the provided network does not match the current range"));
             return {};
         }
         if (is_taken(wanted)) {
-            field_errors.push_back(invalid_value(
-                "spec.clusterIPs", json::value(json::array{wanted}),
-                "failed to allocate IP " + wanted + ": provided IP is already allocated"));
+            field_errors.push_back(refused_address(wanted, "provided IP is already allocated"));
             return {};
         }
     }
     spec["clusterIPs"] = json::array{wanted};
     if (wanted == "None") return {};
     return {claimed_, std::move(wanted)};
+}
+
+std::optional<std::string> ServiceAddresses::next_free() {
+    // The first and the last address of a network are no host's.
+    const std::uint32_t hosts = range_.size - 2;
+    const auto claimed = std::ranges::count_if(
+        *claimed_, [this](const std::string& address) { return !holders_.contains(address); });
+    if (holders_.size() + static_cast<std::size_t>(claimed) >= hosts) return std::nullopt;
+    for (std::uint32_t tried = 0; tried < hosts; ++tried) {
+        std::string address = ipv4_text(range_.base + next_);
+        next_ = next_ % hosts + 1;
+        if (!is_taken(address)) return address;
+    }
+    return std::nullopt;
 }
 
 bool ServiceAddresses::is_taken(std::string_view address) const {

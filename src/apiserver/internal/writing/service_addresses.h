@@ -4,20 +4,23 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "apiserver/objects/field_errors.h"
+#include "apiserver/objects/service_range.h"
 #include "store/store.h"
 
 namespace muster::apiserver {
 
-/// Cluster IPs of services, from 10.96.0.0/12. Nothing routes them here; objects have them because
-/// clients expect to see one.
+/// Cluster IPs of services, from one range.
 class ServiceAddresses {
   public:
+    explicit ServiceAddresses(ServiceRange range) : range_(range) {}
+
     /// The address for a request in progress: no other request gets it before this one ends. By
     /// then it belongs to a committed service or is free again.
     class Claim {
@@ -46,8 +49,11 @@ class ServiceAddresses {
     void observe(const store::StoreChange& change);
 
   private:
+    /// An address that is neither a service's nor claimed.
+    std::optional<std::string> next_free();
     bool is_taken(std::string_view address) const;
 
+    const ServiceRange range_;
     Claim::All claimed_ = std::make_shared<std::set<std::string, std::less<>>>();
     std::map<std::string, store::StoreKey, std::less<>> holders_;
     std::uint32_t next_ = 1;

@@ -251,13 +251,15 @@ Task<StatusResult<ServiceAddresses::Claim>> Writer::prepare(const Target& target
 Task<StatusResult<void>> Writer::give_account_to(Target target, json::object& pod,
                                                  std::size_t bytes) {
     const ApiServerOptions& options = state_.options;
-    if (target.def->storage_key() != "pods" || !options.cluster_controllers ||
-        options.signing_key == nullptr || options.root_ca_pem.empty())
+    const bool needed = options.cluster_controllers || options.pods_need_accounts;
+    if (target.def->storage_key() != "pods" || !needed || options.signing_key == nullptr ||
+        options.root_ca_pem.empty())
         co_return StatusResult<void>();
     const kube::ResourceType& accounts = kube::types::kServiceAccounts;
     const std::string& space = target.namespace_;
     const std::string name = account_of(pod);
-    if (name == "default" && state_.cache.find(accounts.plural, space, name) == nullptr) {
+    if (options.cluster_controllers && name == "default" &&
+        state_.cache.find(accounts.plural, space, name) == nullptr) {
         // Every namespace has it; this one is too new, or someone has just deleted it.
         Target missing;
         missing.def = state_.registry.find(accounts.api_version(), accounts.plural);

@@ -84,6 +84,23 @@ CustomResourceDefinitionSpec What a kind is called, and its versions.
   names          How it is called.
   scope          Cluster or Namespaced.
   versions       Its versions. One of them is the stored one.
+APIService       Who serves a version of a group of the API. Its name is VERSION.GROUP.
+  spec           The version, and the server.
+  status         Whether the server can be reached.
+APIServiceSpec   A version of a group, and who serves it.
+  service        The service of the server; absent: this server.
+  group          The group.
+  version        The version.
+  insecureSkipTLSVerify Accepts any certificate of the server. Whoever is in between can read and change everything.
+  caBundle       The certificates by which the server is trusted; absent: those that this machine trusts.
+  groupPriorityMinimum Where the group stands among all groups: higher ones come first. From 1 to 20000.
+  versionPriority Where the version stands in its group: higher ones come first. From 1 to 1000.
+APIServiceReference A port of a service.
+  namespace      The namespace of the service.
+  name           Its name.
+  port           Its port; 443 unless given.
+APIServiceStatus Whether the server can be reached. This server writes it.
+  conditions     Available: since when, and why not.
 Role             Rights in one namespace. A RoleBinding grants them.
   rules          What may be done; whatever no rule allows is refused.
 ClusterRole      Rights in the whole cluster, or in the namespaces where a RoleBinding gives them.

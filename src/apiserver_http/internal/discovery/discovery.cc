@@ -7,6 +7,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "apiserver/aggregation/local_priority.h"
 #include "apiserver_http/internal/discovery/subresource_kinds.h"
 
 namespace muster::apiserver_http {
@@ -58,28 +59,64 @@ VersionRank rank_of(std::string_view version) {
     return {stability, *major, *minor};
 }
 
-using Versions =
-    std::vector<std::pair<std::string, std::vector<apiserver::DefPtr>>>;  // preferred first
+/// A served version of a group: by this server, or by another one.
+struct ServedVersion {
+    std::string name;
+    std::vector<apiserver::DefPtr> defs;
+    const apiserver::ExtensionServers::Known* extension = nullptr;
+    apiserver::DiscoveryPriority priority = {};
+};
 struct Group {
     std::string name;
-    Versions versions;
+    std::vector<ServedVersion> versions;  ///< preferred first
+    /// That of the version that comes first, and its name: the order of groups.
+    std::int64_t priority = 0;
+    std::string first;
 };
 
-/// The served groups except the core one: the server's own, then those of definitions.
-std::vector<Group> served_groups(const apiserver::Registry& registry) {
-    std::map<std::pair<bool, std::string>, Versions> groups;
+bool comes_before(const ServedVersion& a, const ServedVersion& b) {
+    if (a.priority.version != b.priority.version) return a.priority.version > b.priority.version;
+    return is_preferred_version(a.name, b.name);
+}
+
+void add_version(std::map<std::string, Group>& groups, const std::string& group,
+                 ServedVersion version) {
+    Group& into = groups[group];
+    const std::string name = fmt::format("{}.{}", version.name, group);
+    if (into.versions.empty() || version.priority.group > into.priority ||
+        (version.priority.group == into.priority && name < into.first)) {
+        into.priority = version.priority.group;
+        into.first = name;
+    }
+    into.name = group;
+    const auto behind = std::ranges::find_if(
+        into.versions, [&](const ServedVersion& other) { return comes_before(version, other); });
+    into.versions.insert(behind, std::move(version));
+}
+
+/// The served groups except the core one.
+std::vector<Group> served_groups(const apiserver::Registry& registry,
+                                 const apiserver::ExtensionServers& extensions) {
+    std::map<std::string, Group> groups;
     for (auto& [api_version, defs] : registry.served()) {
-        const kube::ResourceType& type = defs.front()->type;
-        if (type.group.empty()) continue;
-        groups[{defs.front()->custom, type.group}].emplace_back(type.version, std::move(defs));
+        const kube::ResourceType type = defs.front()->type;
+        if (type.group.empty() || extensions.find(api_version) != nullptr) continue;
+        const apiserver::DiscoveryPriority priority = apiserver::local_priority(*defs.front());
+        add_version(groups, type.group, {type.version, std::move(defs), nullptr, priority});
+    }
+    for (const auto& [api_version, known] : extensions.all())
+        add_version(groups, known.server.group,
+                    {known.server.version,
+                     {},
+                     &known,
+                     {known.server.group_priority, known.server.version_priority}});
+    std::map<std::pair<std::int64_t, std::string>, Group> ordered;
+    for (auto& [name, group] : groups) {
+        std::pair place{-group.priority, group.first};
+        ordered.emplace(std::move(place), std::move(group));
     }
     std::vector<Group> sorted;
-    for (auto& [key, versions] : groups) {
-        std::ranges::sort(versions, [](const auto& a, const auto& b) {
-            return is_preferred_version(a.first, b.first);
-        });
-        sorted.push_back({key.second, std::move(versions)});
-    }
+    for (auto& [place, group] : ordered) sorted.push_back(std::move(group));
     return sorted;
 }
 
@@ -126,6 +163,14 @@ json::object aggregated_version(std::string_view version,
     return {{"version", version}, {"resources", std::move(resources)}, {"freshness", "Current"}};
 }
 
+json::object aggregated_version(const ServedVersion& version) {
+    if (version.extension == nullptr) return aggregated_version(version.name, version.defs);
+    const apiserver::ExtensionServers::Known& known = *version.extension;
+    return {{"version", version.name},
+            {"resources", known.said == nullptr ? json::array() : known.said->resources},
+            {"freshness", known.fresh ? "Current" : "Stale"}};
+}
+
 json::object aggregated_list(json::array items) {
     return {{"kind", "APIGroupDiscoveryList"},
             {"apiVersion", kAggregatedVersion},
@@ -158,9 +203,10 @@ void put_rows(const apiserver::ResourceDef& def, json::array& rows) {
 
 json::object group_document(const Group& group) {
     json::array versions;
-    for (const auto& [version, defs] : group.versions)
-        versions.push_back(json::object{{"groupVersion", fmt::format("{}/{}", group.name, version)},
-                                        {"version", version}});
+    for (const ServedVersion& version : group.versions)
+        versions.push_back(
+            json::object{{"groupVersion", fmt::format("{}/{}", group.name, version.name)},
+                         {"version", version.name}});
     json::value preferred = versions.front();
     return {{"name", group.name},
             {"versions", std::move(versions)},
@@ -186,21 +232,20 @@ bool is_preferred_version(std::string_view a, std::string_view b) {
 }
 
 json::object aggregated_core(const apiserver::Registry& registry) {
-    Versions versions;
-    for (auto& [api_version, defs] : registry.served())
-        if (defs.front()->type.group.empty()) versions.emplace_back(api_version, std::move(defs));
     json::array list;
-    for (const auto& [version, defs] : versions) list.push_back(aggregated_version(version, defs));
+    for (const auto& [api_version, defs] : registry.served())
+        if (defs.front()->type.group.empty()) list.push_back(aggregated_version(api_version, defs));
     return aggregated_list(
         {json::object{{"metadata", json::object()}, {"versions", std::move(list)}}});
 }
 
-json::object aggregated_groups(const apiserver::Registry& registry) {
+json::object aggregated_groups(const apiserver::Registry& registry,
+                               const apiserver::ExtensionServers& extensions) {
     json::array items;
-    for (const Group& group : served_groups(registry)) {
+    for (const Group& group : served_groups(registry, extensions)) {
         json::array versions;
-        for (const auto& [version, defs] : group.versions)
-            versions.push_back(aggregated_version(version, defs));
+        for (const ServedVersion& version : group.versions)
+            versions.push_back(aggregated_version(version));
         items.push_back(
             json::object{{"metadata", {{"name", group.name}}}, {"versions", std::move(versions)}});
     }
@@ -215,14 +260,18 @@ json::object api_versions(std::string_view server_address) {
                  json::object{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}}}}};
 }
 
-json::object api_group_list(const apiserver::Registry& registry) {
+json::object api_group_list(const apiserver::Registry& registry,
+                            const apiserver::ExtensionServers& extensions) {
     json::array groups;
-    for (const Group& group : served_groups(registry)) groups.push_back(group_document(group));
+    for (const Group& group : served_groups(registry, extensions))
+        groups.push_back(group_document(group));
     return {{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
 }
 
-std::optional<json::object> api_group(const apiserver::Registry& registry, std::string_view name) {
-    for (const Group& group : served_groups(registry)) {
+std::optional<json::object> api_group(const apiserver::Registry& registry,
+                                      const apiserver::ExtensionServers& extensions,
+                                      std::string_view name) {
+    for (const Group& group : served_groups(registry, extensions)) {
         if (group.name != name) continue;
         json::object document{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
         for (auto& [key, value] : group_document(group)) document[key] = std::move(value);
@@ -244,12 +293,13 @@ std::optional<json::object> api_resource_list(const apiserver::Registry& registr
                         {"resources", std::move(rows)}};
 }
 
-json::object root_paths(const apiserver::Registry& registry) {
+json::object root_paths(const apiserver::Registry& registry,
+                        const apiserver::ExtensionServers& extensions) {
     std::vector<std::string> paths{"/api", "/api/v1", "/apis"};
-    for (const Group& group : served_groups(registry)) {
+    for (const Group& group : served_groups(registry, extensions)) {
         paths.push_back("/apis/" + group.name);
-        for (const auto& [version, defs] : group.versions)
-            paths.push_back(fmt::format("/apis/{}/{}", group.name, version));
+        for (const ServedVersion& version : group.versions)
+            paths.push_back(fmt::format("/apis/{}/{}", group.name, version.name));
     }
     for (const char* path :
          {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"})

@@ -5,14 +5,16 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/aggregation/extension_servers.h"
 #include "apiserver/resources/registry.h"
 #include "kube/objects/served_version.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver_http {
 
-// The documents from which clients learn what is served. Pure functions of the registry; they
-// change when Registry::generation() does.
+// The documents from which clients learn what is served: here, and by extension servers, whose
+// versions come before ours of the same name. Pure functions; they change when
+// Registry::generation() or ExtensionServers::generation() does.
 
 /// The version that clients take the server for.
 inline constexpr std::string_view kServerMajor = "1";
@@ -25,20 +27,25 @@ inline constexpr std::string_view kAggregatedDiscoveryType =
 
 /// /api and /apis for clients that accept kAggregatedDiscoveryType.
 json::object aggregated_core(const apiserver::Registry& registry);
-json::object aggregated_groups(const apiserver::Registry& registry);
+json::object aggregated_groups(const apiserver::Registry& registry,
+                               const apiserver::ExtensionServers& extensions);
 
 /// /api for all others; `server_address` is "host:port".
 json::object api_versions(std::string_view server_address);
 /// /apis.
-json::object api_group_list(const apiserver::Registry& registry);
+json::object api_group_list(const apiserver::Registry& registry,
+                            const apiserver::ExtensionServers& extensions);
 /// /apis/GROUP; nothing if there is no such group.
-std::optional<json::object> api_group(const apiserver::Registry& registry, std::string_view group);
-/// /api/v1 and /apis/GROUP/VERSION; nothing if it is not served.
+std::optional<json::object> api_group(const apiserver::Registry& registry,
+                                      const apiserver::ExtensionServers& extensions,
+                                      std::string_view group);
+/// /api/v1 and /apis/GROUP/VERSION; nothing if it is not served here.
 std::optional<json::object> api_resource_list(const apiserver::Registry& registry,
                                               std::string_view api_version);
 
 /// The document of `/`: the paths that can be requested.
-json::object root_paths(const apiserver::Registry& registry);
+json::object root_paths(const apiserver::Registry& registry,
+                        const apiserver::ExtensionServers& extensions);
 /// /version.
 json::object version_document();
 

@@ -15,7 +15,10 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 
-class DiscoveryTest : public ::testing::Test, protected apiserver::RegistryFixture {};
+class DiscoveryTest : public ::testing::Test, protected apiserver::RegistryFixture {
+  protected:
+    apiserver::ExtensionServers extensions_;
+};
 
 /// The object of a list whose field has that value.
 json::object entry(const json::value& list, std::string_view key, std::string_view value) {
@@ -65,16 +68,17 @@ TEST_F(DiscoveryTest, CustomResourcesComeBehindTheBuiltInGroups) {
                 {"specReplicasPath":".spec.n","statusReplicasPath":".status.n"}}},
               {"name":"v2","served":false,"storage":false},
               {"name":"v1beta1","served":true,"storage":false})");
-    const json::object document = aggregated_groups(registry_);
+    const json::object document = aggregated_groups(registry_, extensions_);
     std::vector<std::string> groups;
     for (const json::value& item : document.at("items").as_array())
         groups.emplace_back(item.at("metadata").at("name").as_string());
-    EXPECT_THAT(groups, ElementsAre("admissionregistration.k8s.io", "apiextensions.k8s.io", "apps",
-                                    "authentication.k8s.io", "authorization.k8s.io", "autoscaling",
-                                    "batch", "coordination.k8s.io", "discovery.k8s.io",
-                                    "events.k8s.io", "metrics.k8s.io", "networking.k8s.io",
-                                    "node.k8s.io", "policy", "rbac.authorization.k8s.io",
-                                    "scheduling.k8s.io", "storage.k8s.io", "a.org"));
+    EXPECT_THAT(
+        groups,
+        ElementsAre("apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io",
+                    "authorization.k8s.io", "autoscaling", "batch", "networking.k8s.io", "policy",
+                    "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io",
+                    "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io",
+                    "node.k8s.io", "discovery.k8s.io", "a.org", "metrics.k8s.io"));
 
     const json::value& versions = document.at("items").at(17).at("versions");
     std::vector<std::string> names;
@@ -103,17 +107,17 @@ TEST_F(DiscoveryTest, TheOlderDocuments) {
         {"groupVersion":"a.org/v1","version":"v1"},
         {"groupVersion":"a.org/v1beta1","version":"v1beta1"}],
         "preferredVersion":{"groupVersion":"a.org/v1","version":"v1"}})");
-    const json::object groups = api_group_list(registry_);
+    const json::object groups = api_group_list(registry_, extensions_);
     EXPECT_EQ(groups.at("kind"), "APIGroupList");
     EXPECT_EQ(json::value(entry(groups.at("groups"), "name", "a.org")), group);
-    std::optional<json::object> one = api_group(registry_, "a.org");
+    std::optional<json::object> one = api_group(registry_, extensions_, "a.org");
     ASSERT_TRUE(one);
     EXPECT_EQ(one->at("kind"), "APIGroup");
     one->erase("kind");
     one->erase("apiVersion");
     EXPECT_EQ(json::value(*one), group);
-    EXPECT_FALSE(api_group(registry_, "b.org"));
-    EXPECT_FALSE(api_group(registry_, ""));
+    EXPECT_FALSE(api_group(registry_, extensions_, "b.org"));
+    EXPECT_FALSE(api_group(registry_, extensions_, ""));
 
     const std::optional<json::object> list = api_resource_list(registry_, "a.org/v1");
     ASSERT_TRUE(list);
@@ -152,7 +156,7 @@ TEST_F(DiscoveryTest, WhatIsListedIsRouted) {
 }
 
 TEST_F(DiscoveryTest, PathsOfTheRoot) {
-    const json::object document = root_paths(registry_);
+    const json::object document = root_paths(registry_, extensions_);
     for (const char* path :
          {"/api", "/api/v1", "/apis", "/apis/coordination.k8s.io", "/apis/coordination.k8s.io/v1",
           "/version", "/openapi/v2", "/openapi/v3"})

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/tls/signing_key.h"
+#include "apiserver/authentication/token_rules.h"
 
 namespace muster::apiserver_http {
 
@@ -16,6 +16,8 @@ struct IssuerDocument {
 /// The documents by which others check tokens of service accounts, according to OpenID Connect:
 /// /.well-known/openid-configuration and /openid/v1/jwks. Nullopt for other paths, and without a
 /// key.
-std::optional<IssuerDocument> issuer_document(const net::SigningKey* key, std::string_view path);
+std::optional<IssuerDocument> issuer_document(const net::SigningKey* key,
+                                              const apiserver::TokenRules& rules,
+                                              std::string_view path);
 
 }  // namespace muster::apiserver_http

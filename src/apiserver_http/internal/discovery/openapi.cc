@@ -83,9 +83,12 @@ Task<void> OpenApiDocuments::prepare(std::string path, SideThread* thread) {
 }
 
 std::shared_ptr<const OpenApiDocument> OpenApiDocuments::index() {
-    if (index_ != nullptr && index_generation_ == registry_.generation()) return index_;
+    if (index_ != nullptr && index_generation_ == registry_.generation() &&
+        index_extensions_ == extensions_.generation())
+        return index_;
     index_ = finished(json::serialize(index_value()));
     index_generation_ = registry_.generation();
+    index_extensions_ = extensions_.generation();
     return index_;
 }
 
@@ -100,6 +103,14 @@ json::object OpenApiDocuments::index_value() {
     }
     // Documents that are no longer served are dropped.
     made_ = std::move(kept);
+    for (const auto& [api_version, known] : extensions_.all()) {
+        if (known.said == nullptr) continue;
+        const std::string path = path_of(api_version);
+        if (known.said->openapi_url.empty())
+            paths.erase(path);
+        else
+            paths[path] = {{"serverRelativeURL", known.said->openapi_url}};
+    }
     return {{"paths", std::move(paths)}};
 }
 

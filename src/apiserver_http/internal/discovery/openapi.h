@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/aggregation/extension_servers.h"
 #include "apiserver/resources/registry.h"
 #include "base/async/side_thread.h"
 
@@ -24,10 +25,13 @@ struct OpenApiDocument {
 
 /// The OpenAPI v3 documents, one for each group version, and that of v2, which is made from them. A
 /// document is made when it or the index is requested, and again when the definitions of its group
-/// version have changed. Thread: the server's loop. `registry` outlives it.
+/// version have changed. Those of extension servers are in the index alone. Thread: the server's
+/// loop. What it refers to outlives it.
 class OpenApiDocuments {
   public:
-    explicit OpenApiDocuments(const apiserver::Registry& registry) : registry_(registry) {}
+    OpenApiDocuments(const apiserver::Registry& registry,
+                     const apiserver::ExtensionServers& extensions)
+        : registry_(registry), extensions_(extensions) {}
 
     /// Makes what a request for this path (/openapi/...) needs and what is not there yet, on the
     /// thread if it is not null. Afterwards the functions below cost little; without it they make
@@ -71,8 +75,10 @@ class OpenApiDocuments {
     std::shared_ptr<const OpenApiDocument> document_of(const std::string& api_version, Defs defs);
 
     const apiserver::Registry& registry_;
+    const apiserver::ExtensionServers& extensions_;
     std::map<std::string, Made, std::less<>> made_;  // by apiVersion
     std::uint64_t index_generation_ = 0;
+    std::uint64_t index_extensions_ = 0;            ///< the generation of these
     std::shared_ptr<const OpenApiDocument> index_;  // null: not made for that generation
     std::uint64_t version_2_generation_ = 0;
     Version2 version_2_;  // null as above

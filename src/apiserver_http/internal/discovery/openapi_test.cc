@@ -50,7 +50,8 @@ class OpenApiTest : public ::testing::Test, protected apiserver::RegistryFixture
                            : schema->at("properties").at(key).as_object();
     }
 
-    OpenApiDocuments documents_{registry_};
+    apiserver::ExtensionServers extensions_;
+    OpenApiDocuments documents_{registry_, extensions_};
 };
 
 TEST_F(OpenApiTest, TheIndexNamesEachDocumentWithItsHash) {

@@ -18,7 +18,8 @@ class OpenApiV2Test : public ::testing::Test, protected apiserver::RegistryFixtu
   protected:
     json::value document() { return json::parse(documents_.version_2()->text); }
 
-    OpenApiDocuments documents_{registry_};
+    apiserver::ExtensionServers extensions_;
+    OpenApiDocuments documents_{registry_, extensions_};
 };
 
 json::value definition(std::string_view schema) {

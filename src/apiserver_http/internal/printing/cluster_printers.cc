@@ -136,6 +136,30 @@ json::array event_cells(const json::object& event, WallTime now) {
             name_of(event)};
 }
 
+constexpr Column kApiServiceColumns[] = {
+    kNameColumn,
+    {"Service", "string", "", "The service of the server behind it, or Local."},
+    {"Available", "string", "", "Whether that can be reached, and why not."},
+    kAgeColumn,
+};
+
+json::array api_service_cells(const json::object& object, WallTime now) {
+    const json::object* service = object_at(child(object, "spec"), "service");
+    std::string available = "Unknown";
+    for (const json::object* condition : objects_at(child(object, "status"), "conditions")) {
+        if (string_at(*condition, "type") != "Available") continue;
+        available = string_at(*condition, "status");
+        const std::string_view reason = string_at(*condition, "reason");
+        if (available != "True" && !reason.empty()) available += fmt::format(" ({})", reason);
+        break;
+    }
+    return {name_of(object),
+            service == nullptr ? "Local"
+                               : fmt::format("{}/{}", string_at(*service, "namespace"),
+                                             string_at(*service, "name")),
+            available, age_of(object, now)};
+}
+
 constexpr Column kConfigMapColumns[] = {
     kNameColumn,
     {"Data", "string", "", "How many keys it has."},
@@ -285,6 +309,7 @@ constexpr Printer kClusterPrinters[] = {
      admission_policy_cells},
     {"validatingadmissionpolicybindings.admissionregistration.k8s.io", kPolicyBindingColumns,
      policy_binding_cells},
+    {"apiservices.apiregistration.k8s.io", kApiServiceColumns, api_service_cells},
     {"priorityclasses.scheduling.k8s.io", kPriorityClassColumns, priority_class_cells},
     {"resourcequotas", kQuotaColumns, quota_cells},
     {"runtimeclasses.node.k8s.io", kRuntimeClassColumns, runtime_class_cells},

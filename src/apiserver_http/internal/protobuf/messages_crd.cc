@@ -3,6 +3,22 @@
 namespace muster::apiserver_http {
 
 const std::string_view kCrdMessages = R"(
+APIService : apiregistration.k8s.io/v1 APIService
+  1 metadata ObjectMeta, 2 spec APIServiceSpec, 3 status APIServiceStatus
+
+APIServiceSpec
+  1 service APIServiceReference, 2 group string, 3 version string, 4 insecureSkipTLSVerify bool,
+  5 caBundle bytes, 7 groupPriorityMinimum! int32, 8 versionPriority! int32
+
+APIServiceReference
+  1 namespace string, 2 name string, 3 port *int32
+
+APIServiceStatus
+  1 conditions []APIServiceCondition
+
+APIServiceCondition
+  1 type! string, 2 status! string, 3 lastTransitionTime time, 4 reason string, 5 message string
+
 CustomResourceDefinition : apiextensions.k8s.io/v1 CustomResourceDefinition
   1 metadata ObjectMeta, 2 spec CustomResourceDefinitionSpec,
   3 status CustomResourceDefinitionStatus

@@ -74,7 +74,7 @@ Task<apiserver::StatusResult<void>> PathEndpoints::serve(Incoming& incoming,
                                   accounts_.metrics().text(metrics_));
         co_return served;
     }
-    if (const auto text = issuer_document(handler_.signing_key(), path)) {
+    if (const auto text = issuer_document(handler_.signing_key(), handler_.token_rules(), path)) {
         if (!get) co_return apiserver::method_not_allowed();
         net::HttpHeaders headers;
         headers.add("Content-Type", text->content_type);

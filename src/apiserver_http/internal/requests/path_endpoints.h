@@ -24,7 +24,7 @@ class PathEndpoints {
           accounts_(accounts),
           metrics_(std::move(metrics)),
           side_thread_(side_thread),
-          documents_(handler.registry()) {}
+          documents_(handler.registry(), handler.extensions()) {}
 
     /// `unknown`: the error for a path that is none of these.
     Task<apiserver::StatusResult<void>> serve(Incoming& incoming, apiserver::StatusError unknown);

@@ -48,7 +48,12 @@ std::string_view metric_scope(const RequestRecord& record) {
     return record.action.namespace_.empty() ? "cluster" : "namespace";
 }
 
+std::string_view metric_resource(const RequestRecord& record) {
+    return record.forwarded ? std::string_view() : std::string_view(record.action.resource);
+}
+
 std::string_view metric_subresource(const RequestRecord& record) {
+    if (record.forwarded && record.is_resource()) return "";
     if (record.is_resource()) return record.action.subresource;
     constexpr std::string_view kServed[] = {
         "/healthz",    "/livez",       "/readyz", "/metrics", "/version", "/openapi/v2",

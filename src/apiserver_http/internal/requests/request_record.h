@@ -25,6 +25,8 @@ struct RequestRecord {
     apiserver::Action action;
     std::string version;  ///< of the API group
     std::string kind;     ///< of the resource
+    /// An extension server serves it: what its path names may be anything.
+    bool forwarded = false;
     bool dry_run = false;
     bool apply = false;
     /// It lasts as long as the client likes: a watch, a log, a connection to a pod.
@@ -54,6 +56,9 @@ bool is_long_running(const apiserver::Action& action);
 std::string_view metric_verb(const RequestRecord& record);
 /// The label `scope`: "resource", "namespace", "cluster", or "" for a path.
 std::string_view metric_scope(const RequestRecord& record);
+/// The label `resource`: empty if this server does not know it, so that clients can't create new
+/// values.
+std::string_view metric_resource(const RequestRecord& record);
 /// The label `subresource`; for a path its first segment if that is served, so that clients can't
 /// create new values.
 std::string_view metric_subresource(const RequestRecord& record);

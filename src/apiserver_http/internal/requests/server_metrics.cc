@@ -66,8 +66,8 @@ using RequestView = std::tuple<std::string_view, std::string_view, std::string_v
                                std::string_view, std::string_view, std::string_view, bool>;
 
 RequestView view_of(const RequestRecord& record) {
-    return {record.action.resource, metric_verb(record),        metric_scope(record),
-            record.action.group,    metric_subresource(record), record.version,
+    return {metric_resource(record), metric_verb(record),        metric_scope(record),
+            record.action.group,     metric_subresource(record), record.version,
             record.dry_run};
 }
 
@@ -76,7 +76,7 @@ Labels labels_of(const RequestRecord& record) {
             {"verb", std::string(metric_verb(record))},
             {"group", record.action.group},
             {"version", record.version},
-            {"resource", record.action.resource},
+            {"resource", std::string(metric_resource(record))},
             {"subresource", std::string(metric_subresource(record))},
             {"scope", std::string(metric_scope(record))}};
 }

@@ -37,14 +37,14 @@ Task<void> Documents::prepare(std::string path, SideThread* thread) {
 
 std::optional<Document> Documents::find(std::string_view path, Form form, std::string_view hash) {
     const bool aggregated = form == Form::kDiscovery;
-    if (path.empty()) return document(root_paths(registry_));
+    if (path.empty()) return document(root_paths(registry_, extensions_));
     if (path == "/version") return document(version_document());
     if (path == "/api")
         return aggregated ? aggregated_document(aggregated_core(registry_))
                           : document(api_versions(""));
     if (path == "/apis")
-        return aggregated ? aggregated_document(aggregated_groups(registry_))
-                          : document(api_group_list(registry_));
+        return aggregated ? aggregated_document(aggregated_groups(registry_, extensions_))
+                          : document(api_group_list(registry_, extensions_));
     if (path == kOpenApiV2Path) return openapi_v2(form == Form::kProtobuf);
     if (path.starts_with("/openapi/v3")) return openapi(path, hash);
     if (path.starts_with("/api/") && path.find('/', 5) == path.npos)
@@ -52,7 +52,7 @@ std::optional<Document> Documents::find(std::string_view path, Form form, std::s
     if (path.starts_with("/apis/")) {
         const std::string_view rest = path.substr(6);
         const std::size_t slash = rest.find('/');
-        if (slash == rest.npos) return document(api_group(registry_, rest));
+        if (slash == rest.npos) return document(api_group(registry_, extensions_, rest));
         if (rest.find('/', slash + 1) == rest.npos)
             return document(api_resource_list(registry_, rest));
     }

@@ -30,12 +30,12 @@ struct Document {
 };
 
 /// The documents that describe the server: `/`, /version, /api, /apis and below, /openapi/v2 and
-/// v3. Made on request, and again when the registry has changed. Thread: the server's loop.
-/// `registry` outlives it.
+/// v3. Made on request, and again when what is served has changed. Thread: the server's loop.
+/// What it refers to outlives it.
 class Documents {
   public:
-    explicit Documents(const apiserver::Registry& registry)
-        : registry_(registry), openapi_(registry) {}
+    Documents(const apiserver::Registry& registry, const apiserver::ExtensionServers& extensions)
+        : registry_(registry), extensions_(extensions), openapi_(registry, extensions) {}
 
     /// Makes beside the loop what find() would have to make for this path; null: on the loop.
     Task<void> prepare(std::string path, SideThread* thread);
@@ -48,6 +48,7 @@ class Documents {
     Document openapi_v2(bool protobuf);
 
     const apiserver::Registry& registry_;
+    const apiserver::ExtensionServers& extensions_;
     OpenApiDocuments openapi_;
 };
 

@@ -83,6 +83,30 @@ CustomResourceDefinitionStatus
   conditions      []KindCondition keys=type
   acceptedNames   CustomResourceDefinitionNames
   storedVersions  []string
+
+APIService
+  apiVersion  string
+  kind        string
+  metadata    ObjectMeta
+  spec        APIServiceSpec
+  status      APIServiceStatus
+
+APIServiceSpec
+  service                APIServiceReference
+  group                  string
+  version                string
+  insecureSkipTLSVerify  bool
+  caBundle               bytes
+  groupPriorityMinimum   int32
+  versionPriority        int32
+
+APIServiceReference
+  namespace  string
+  name       string
+  port       *int32
+
+APIServiceStatus
+  conditions  []KindCondition keys=type merge
 )";
 
 }  // namespace muster::kube

@@ -72,12 +72,12 @@ Result<void> check_presence(const std::string& path, const SqliteStoreOptions& o
 Result<std::unique_ptr<Connection>> connect(const std::string& path,
                                             const SqliteStoreOptions& options) {
     TRY(std::unique_ptr<Connection> connection, Connection::open(path, kOpenFlags, options.vfs));
-    // FULL: a commit is on disk when it returns. Deleted data need not be overwritten. Rows are
+    // FULL: a commit is on disk when it returns; OFF: only the kernel has it. Deleted data need not be overwritten. Rows are
     // appended and never read again, so there is little to be gained from pages in memory.
     const std::string settings = fmt::format(
-        "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"
+        "PRAGMA synchronous = {}; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"
         "PRAGMA cell_size_check = ON; PRAGMA cache_size = -512; PRAGMA journal_size_limit = {}",
-        options.log_limit_bytes);
+        options.durable ? "FULL" : "OFF", options.log_limit_bytes);
     TRY_VOID(connection->execute(settings.c_str(), "opening"));
     return connection;
 }

@@ -1,5 +1,6 @@
-#include "apiserver/internal/controllers/controllers.h"
+#include "apiserver/internal/startup/controllers.h"
 
+#include "apiserver/internal/controllers/authentication_config.h"
 #include "apiserver/internal/controllers/disruption_controller.h"
 #include "apiserver/internal/controllers/endpoints_controller.h"
 #include "apiserver/internal/controllers/garbage_collector.h"
@@ -8,6 +9,8 @@
 #include "apiserver/internal/controllers/quota_controller.h"
 #include "apiserver/internal/controllers/role_aggregation_controller.h"
 #include "apiserver/internal/controllers/service_account_controller.h"
+#include "apiserver/internal/extensions/extension_controller.h"
+#include "apiserver/internal/extensions/registration_controller.h"
 
 namespace muster::apiserver {
 
@@ -19,6 +22,10 @@ std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Wr
     all.push_back(std::make_unique<RoleAggregationController>(state, writer));
     all.push_back(std::make_unique<QuotaController>(state, writer));
     all.push_back(std::make_unique<ServiceAccountController>(state, writer));
+    all.push_back(std::make_unique<ExtensionController>(state, writer));
+    all.push_back(std::make_unique<AuthenticationConfigController>(state, writer));
+    if (state.options.register_versions)
+        all.push_back(std::make_unique<RegistrationController>(state, writer));
     if (!state.options.cluster_controllers) return all;
     all.push_back(std::make_unique<DisruptionController>(state, writer));
     all.push_back(std::make_unique<EndpointsController>(state, writer));
