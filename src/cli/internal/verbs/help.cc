@@ -25,6 +25,7 @@ Usage: muster VERB [FLAGS]
   down              stop what 'muster up' started
   status            show whether it is running, and where
   kubeconfig        print what clients need to reach it
+  envtest DIR       stand in for the etcd and kube-apiserver of envtest, for suites of controller-runtime
 
   get KIND [NAME]   show objects of this or any other Kubernetes API
   describe KIND     describe an object, and what happened to it

@@ -18,6 +18,7 @@
     VERB(down)             \
     VERB(status)           \
     VERB(kubeconfig)       \
+    VERB(envtest)          \
     VERB(get)              \
     VERB(describe)         \
     VERB(logs)             \
