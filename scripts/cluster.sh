@@ -116,7 +116,7 @@ suite_foreign() {
     suite_build foreign release muster || return 0
     local reason program muster=build/release/src/cli/muster
     need_packages cluster
-    local programs=(training-operator-{pytorch,xgboost,paddlepaddle,jax,mpi}-suite mpi-operator{,-0.8}-suite)
+    local programs=(training-operator-{pytorch,xgboost,paddlepaddle,jax,mpi}-suite mpi-operator{,-0.8}-suite envtest-suite{,-0.18})
     for program in "${programs[@]}"; do
         build_programs foreign "$program" || say "$program is skipped, $reason"
     done

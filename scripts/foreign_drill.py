@@ -1,8 +1,8 @@
 """Test suites and controllers of others on `muster up`: docs/foreign-controllers.md.
 
-foreign_drill.py MUSTER [--only WORDS]. Each suite is asked of `muster up --api-only` and of etcd with kube-apiserver, one after the
-other; each controller is installed from its own manifests on `muster up`, and gets a job. A row of Markdown for each. Exits 1 if
-something fails here; what can't be built is said to be left out.
+foreign_drill.py MUSTER [--only WORDS]. Each suite is asked of `muster up --api-only`, of etcd with kube-apiserver, and of what it
+starts itself from the folder of `muster envtest`, one after the other; each controller is installed from its own manifests on
+`muster up`, and gets a job. A row of Markdown for each. Exits 1 if something fails here; what can't be built is said to be left out.
 """
 
 import argparse
@@ -33,32 +33,40 @@ def version(program):
 def on_muster(muster, suite, place):
     state = place / "state"
     try:
-        return suites.finish(suites.begin(suite, suites.api_alone(muster, state), place), place)
+        return suites.finish(suites.begin(suite, suites.on_cluster(suites.api_alone(muster, state)), place), place)
     finally:
         subprocess.run([muster, "down", "--state", state], check=False, stdout=subprocess.DEVNULL)
 
 
 def on_peer(suite, place):
     with Cluster(place / "cluster", bare=True) as cluster:
-        return suites.finish(suites.begin(suite, cluster.kubeconfig, place), place)
+        return suites.finish(suites.begin(suite, suites.on_cluster(cluster.kubeconfig), place), place)
 
 
-def suite_row(suite, here, there):
+def on_assets(muster, suite, place):
+    assets = suites.our_assets(muster, place / "assets")
+    outcome = suites.finish(suites.begin(suite, suites.on_assets(assets), place), place)
+    left = "".join(f"\n--- FAIL: {path} is left" for path in suites.left_behind(place))
+    return outcome._replace(said=outcome.said + left)
+
+
+def suite_row(suite, here, there, started):
     return (f"| {suite.name}, {SOURCES[suite.program].version} | {here.passed} of {suite.cases} in {here.seconds:.0f} s "
-            f"| {there.passed} of {suite.cases} in {there.seconds:.0f} s |")
+            f"| {there.passed} of {suite.cases} in {there.seconds:.0f} s | {started.passed} of {suite.cases} in {started.seconds:.0f} s |")
 
 
 def play_suite(muster, suite):
     build(suite.program)
     outcomes = []
-    for run in (lambda place: on_muster(muster, suite, place), lambda place: on_peer(suite, place)):
+    for run in (lambda place: on_muster(muster, suite, place), lambda place: on_peer(suite, place),
+                lambda place: on_assets(muster, suite, place)):
         with tempfile.TemporaryDirectory(prefix="muster-suite-") as place:
             outcomes.append(run(pathlib.Path(place)))
-    here, there = outcomes
-    print(suite_row(suite, here, there), flush=True)
-    failed = suites.failures_of(here.said)
+    here, there, started = outcomes
+    print(suite_row(suite, here, there, started), flush=True)
+    failed = suites.failures_of(here.said) + suites.failures_of(started.said)
     print("".join(f"  {line}\n" for line in failed), end="", flush=True)
-    return here.passed == suite.cases and not failed
+    return here.passed == started.passed == suite.cases and not failed
 
 
 # ---- controllers ----
@@ -81,10 +89,12 @@ class Scene:
                 if self.before:
                     place.post(self.before)
                 place.ends(self.job, self.resource, self.condition)
+                if self.before:
+                    place.sees_what_waits()
         except installs.Failed as why:
-            print(f"| {self.name} | failed | – |\n{why}", flush=True)
+            print(f"| {self.name} | failed | – | – |\n{why}", flush=True)
             return False
-        print(f"| {self.name} | {self.condition} after {time.monotonic() - began:.0f} s | – |", flush=True)
+        print(f"| {self.name} | {self.condition} after {time.monotonic() - began:.0f} s | – | – |", flush=True)
         return True
 
 
@@ -125,7 +135,7 @@ def main():
     chosen = [(name, play) for name, play in plays if options.only in name]
     if not chosen:
         parser.error(f"nothing has the words {options.only!r}; there are: " + "; ".join(name for name, _ in plays))
-    print(f"| What | `muster up` | {PEER} {SOURCES[PEER].version} |\n|---|---|---|", flush=True)
+    print(f"| What | `muster up` | {PEER} {SOURCES[PEER].version} | `muster envtest` |\n|---|---|---|---|", flush=True)
     wrong = []
     for name, play in chosen:
         try:

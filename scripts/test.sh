@@ -396,7 +396,10 @@ suite_e2e() {
         skip e2e "no python3 with ${job_modules[*]}"
         return
     fi
-    local inputs
+    local inputs reason
+    need_packages cluster
+    need_etcd
+    build_programs e2e sample-apiserver || say "sample-apiserver: its tests are skipped, $reason"
     depends_on release/src/cli/muster release/src/pod_tools/muster-in-pods release/bench/muster_store_server
     # shellcheck disable=SC2046
     run_pytest e2e tests/e2e $(side_by_side "$(cores)" "$@") "$@"

@@ -6,6 +6,7 @@ Kubernetes' own controllers, which run beside.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -18,8 +19,6 @@ import yaml
 from cluster import end_with_parent
 from programs import build, module_folder
 
-# Kinds that `muster up` doesn't have.
-LEFT_OUT = ("APIService",)
 CONTROLLERS = "deployment-controller,replicaset-controller,job-controller"
 LIMIT_S = 180
 
@@ -85,6 +84,12 @@ QUEUE = "research"
 QUEUED = {"kueue.x-k8s.io/queue-name": QUEUE}
 
 
+def too_large_a_job():
+    """One that stays in that queue: it needs more pods than fit."""
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "large", "labels": QUEUED},
+            "spec": {"parallelism": 9, "completions": 9, "suspend": True, "template": pod("main", "true")}}
+
+
 def queues(version="v1beta2"):
     """One queue with room for some pods."""
     api = {"apiVersion": f"kueue.x-k8s.io/{version}"}
@@ -98,7 +103,6 @@ def queues(version="v1beta2"):
 
 def for_this_machine(documents, program, root):
     """The manifests with the program in the place of an image."""
-    documents = [document for document in documents if document["kind"] not in LEFT_OUT]
     for document in documents:
         if document["kind"] != "Deployment":
             continue
@@ -173,6 +177,18 @@ class Place:
     def install(self, controller):
         self.post(for_this_machine(self.rendered(controller), build(controller.program), os.geteuid() == 0))
         self.kubectl("rollout", "status", f"deployment/{controller.deployment}", "-n", controller.namespace, f"--timeout={LIMIT_S}s")
+
+    def sees_what_waits(self):
+        """Kueue itself says, by its APIService, which job waits in the queue."""
+        self.kubectl("wait", "--for=condition=Available", "apiservices", "--all", f"--timeout={LIMIT_S}s")
+        self.post([too_large_a_job()])
+        path = f"/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/{QUEUE}/pendingworkloads"
+        for _ in range(500):  # there is no watch of them
+            items = json.loads(self.kubectl("get", "--raw", path))["items"]
+            if items:
+                break
+        if [item["localQueueName"] for item in items] != [QUEUE]:
+            raise Failed(f"of the job that waits {path} says {items}")
 
     def ends(self, documents, resource, condition):
         """Posts a job and waits for its good end."""

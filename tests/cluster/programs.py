@@ -27,6 +27,7 @@ MPI_OPERATOR = "github.com/kubeflow/mpi-operator"
 TRAINER = "github.com/kubeflow/trainer/v2"
 JOBSET = "sigs.k8s.io/jobset"
 KUEUE = "sigs.k8s.io/kueue"
+SAMPLE_APISERVER = "k8s.io/sample-apiserver"
 
 
 class Missing(Exception):
@@ -291,9 +292,12 @@ SOURCES = {
     **{name: GoProgram(name, JOBSET, JOBSET) for name in JOBSETS},
     **{name: GoProgram(name, f"{TRAINER}/cmd/trainer-controller-manager", TRAINER) for name in TRAINERS},
     **{name: GoProgram(name, f"{KUEUE}/cmd/kueue", KUEUE) for name in KUEUES},
+    "sample-apiserver": GoProgram("sample-apiserver", SAMPLE_APISERVER, SAMPLE_APISERVER),
     **{f"training-operator-{package}-suite": GoTests("training-operator", f"{TRAINING_OPERATOR}/pkg/controller.v1/{package}",
                                                      TRAINING_OPERATOR) for package in TRAINING_OPERATOR_SUITES},
     **{f"{name}-suite": GoTests(name, f"{MPI_OPERATOR}/test/integration", MPI_OPERATOR) for name in MPI_OPERATORS},
+    "envtest-suite": GoTests("envtest", "."),
+    "envtest-suite-0.18": GoTests("envtest", ".", versions="controller-runtime-0.18.mod"),
     "cel-go": GoProgram("cel", "."),
     "load": GoProgram("clients", "./load"),
     "controllers": GoProgram("clients", "./controllers"),

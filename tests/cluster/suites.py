@@ -1,4 +1,5 @@
-"""The integration suites of other operators, as they are published, against a server that is there already.
+"""The integration suites of other operators, as they are published, against a server that is there already, or one that they start
+themselves with envtest.
 
 A suite finds its files by paths from its package's folder, so it is started in a folder that looks like it: the module's own
 manifests are links, and what its Makefile would copy beside them is there, too.
@@ -71,6 +72,34 @@ def api_alone(muster, state):
     return state / "kubeconfig"
 
 
+def on_cluster(kubeconfig):
+    """What a suite has to find in its environment to take the server of this kubeconfig."""
+    return {"USE_EXISTING_CLUSTER": "true", "KUBECONFIG": str(kubeconfig)}
+
+
+def on_assets(folder):
+    """The same to start the etcd and the kube-apiserver in this folder."""
+    return {"KUBEBUILDER_ASSETS": str(folder)}
+
+
+def our_assets(muster, folder):
+    """A folder with links to Muster, as a user makes it."""
+    return subprocess.run([muster, "envtest", folder, "--print", "path"], check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def left_behind(place):
+    """What a suite that was begun in `place` has left there: directories of envtest, and programs that run from it."""
+    running = [link for link in pathlib.Path("/proc").glob("[0-9]*/cmdline") if str(place).encode() in read_if_there(link)]
+    return [str(path) for path in [*(place / "tmp").glob("k8s_test_framework_*"), *running]]
+
+
+def read_if_there(file):
+    try:
+        return file.read_bytes()
+    except OSError:  # the process has ended
+        return b""
+
+
 def folder_of(suite, place):
     """Makes the folder that the suite is started in, below `place`."""
     (place / "manifests").symlink_to(module_folder(suite.program) / "manifests")
@@ -85,14 +114,19 @@ def folder_of(suite, place):
     return made
 
 
-def begin(suite, kubeconfig, place):
-    """The suite as a process; finish() waits for it."""
-    program = build(suite.program)
-    environment = {name: value for name, value in os.environ.items() if name != "KUBEBUILDER_ASSETS"}
-    environment |= {"USE_EXISTING_CLUSTER": "true", "KUBECONFIG": str(kubeconfig)}
+def begin(suite, server, place):
+    """The suite as a process; `server` is that of on_cluster() or on_assets(). finish() waits for it."""
     ginkgo = ["-ginkgo.no-color"] if suite.name.startswith("training-operator") else []
+    return begin_program(build(suite.program), server, place, folder_of(suite, place), ginkgo)
+
+
+def begin_program(program, server, place, folder, more=()):
+    environment = {name: value for name, value in os.environ.items() if name != "KUBEBUILDER_ASSETS"}
+    # envtest notes the ports that it has given away, and leaves them.
+    (place / "tmp").mkdir()
+    environment |= {**server, "TMPDIR": str(place / "tmp"), "XDG_CACHE_HOME": str(place / "cache")}
     with open(place / "said", "wb") as said:
-        return subprocess.Popen([program, "-test.v", f"-test.timeout={LIMIT_S}s", *ginkgo], cwd=folder_of(suite, place),
+        return subprocess.Popen([program, "-test.v", f"-test.timeout={LIMIT_S}s", *more], cwd=folder,
                                 env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said), time.monotonic()
 
 

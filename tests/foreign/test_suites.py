@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 
 from programs import find  # noqa: E402
 from suites import SUITES as ALL  # noqa: E402
-from suites import api_alone, begin, failures_of, finish  # noqa: E402
+from suites import api_alone, begin, failures_of, finish, on_cluster  # noqa: E402
 
 SUITES = [suite for suite in ALL if suite.name != "training-operator-tensorflow"]
 
@@ -32,7 +32,7 @@ def running(request, tmp_path_factory):
             if suite in chosen and find(suite.program):
                 place = tmp_path_factory.mktemp(suite.name)
                 server = request.getfixturevalue("servers")(place / "state")
-                begun[suite] = begin(suite, server, place), place
+                begun[suite] = begin(suite, on_cluster(server), place), place
         yield begun
     finally:
         for (process, _), _ in begun.values():
