@@ -1,6 +1,8 @@
 #include "apiserver/internal/writing/update_rules.h"
 
 #include <limits>
+#include <map>
+#include <set>
 
 #include "apiserver/internal/expressions/schema_rules.h"
 #include "apiserver/internal/writing/metadata_rules.h"
@@ -169,13 +171,39 @@ void validate_object(const ResourceDef& def, const json::value& object, const js
             "existing errors to complete validation"));
 }
 
-/// The structure and the rules of a kind may report the same error.
-FieldErrors without_repeats(FieldErrors field_errors) {
-    std::set<std::pair<std::string, std::string>> seen;
+/// What is wrong with a part that is as it was stored, perhaps at a time of fewer rules, is no cause:
+/// the object has to be able to end. Metadata has rules of its own for changes.
+void forget_stored_parts(const json::object& next, const json::object& stored,
+                         FieldErrors& field_errors) {
+    std::map<std::string, bool, std::less<>> same;
     std::erase_if(field_errors, [&](const Cause& cause) {
-        return !seen.emplace(cause.field, cause.reason + cause.message).second;
+        const std::string_view part =
+            std::string_view(cause.field).substr(0, cause.field.find_first_of(".["));
+        if (part == "metadata" || !stored.contains(part)) return false;
+        const auto [known, fresh] = same.emplace(part, false);
+        if (fresh) known->second = equal_at(next, stored, part);
+        return known->second;
     });
-    return field_errors;
+}
+
+/// The structure and the rules of a kind may report the same error. As upstream, the rules of a
+/// built-in kind may repeat themselves. `structural`: how many causes at the front are of the structure.
+FieldErrors without_repeats(const ResourceDef& def, FieldErrors field_errors,
+                            std::size_t structural) {
+    std::set<std::pair<std::string, std::string>> seen;
+    const auto is_new = [&](const Cause& cause) {
+        return seen.emplace(cause.field, cause.reason + cause.message).second;
+    };
+    if (def.custom) {
+        std::erase_if(field_errors, [&](const Cause& cause) { return !is_new(cause); });
+        return field_errors;
+    }
+    FieldErrors kept(field_errors.begin() + static_cast<std::ptrdiff_t>(structural),
+                     field_errors.end());
+    for (const Cause& cause : kept) is_new(cause);
+    for (std::size_t i = 0; i < structural; ++i)
+        if (is_new(field_errors[i])) kept.push_back(std::move(field_errors[i]));
+    return kept;
 }
 
 bool ready_to_go(const ResourceDef& def, const json::object& object) {
@@ -222,7 +250,7 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
         check_scale(next.object(), def.scale->status_replicas, field_errors);
     check_new_finalizers(next.object(), stored, field_errors);
     if (!field_errors.empty())
-        return invalid(def.type, name_of(stored), without_repeats(std::move(field_errors)));
+        return invalid(def.type, name_of(stored), without_repeats(def, std::move(field_errors), 0));
     if (ownership.kind == Ownership::Kind::kWrite)
         TRY_VOID(track_write(def, current, next.value(), ownership.manager));
     if (ready_to_go(def, next.object())) return removal_of(std::move(next));
@@ -259,12 +287,16 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
         proposed.well_formed = false;
     if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(next);
     if (def.strategy.prepare_update != nullptr) def.strategy.prepare_update(next, stored);
+    if (!def.custom) forget_stored_parts(next, stored, field_errors);
+    const std::size_t structural = field_errors.size();
     validate_object(def, proposed.object.value(), &current, proposed.well_formed, field_errors);
+    if (!def.custom) forget_stored_parts(next, stored, field_errors);
     if (def.strategy.validate_update != nullptr)
         def.strategy.validate_update(next, stored, field_errors);
     check_new_finalizers(next, stored, field_errors);
     if (!field_errors.empty())
-        return invalid(def.type, name_of(stored), without_repeats(std::move(field_errors)));
+        return invalid(def.type, name_of(stored),
+                       without_repeats(def, std::move(field_errors), structural));
     if (ownership.kind == Ownership::Kind::kWrite)
         TRY_VOID(track_write(def, current, proposed.object.value(), ownership.manager));
     return settle(def, current, std::move(proposed.object));
@@ -277,7 +309,7 @@ StatusResult<void> validate_new(const ResourceDef& def, const DecodedObject& dec
         def.strategy.validate_create(decoded.object.object(), field_errors);
     if (field_errors.empty()) return {};
     return invalid(def.type, name_of(decoded.object.object()),
-                   without_repeats(std::move(field_errors)));
+                   without_repeats(def, std::move(field_errors), decoded.field_errors.size()));
 }
 
 }  // namespace muster::apiserver
