@@ -89,7 +89,10 @@ StatusResult<Checked> check_body(const ResourceDef& def, const json::value& body
     if (!body.is_object())
         return bad_request("the body of the request must be a " + def.type.kind + " object");
     TRY_VOID(check_type(def, body.get_object()));
-    kube::Inspection found = kube::inspect(*def.schema, body);
+    // The rules of pods name what a pod lacks; most of it may be missing, and is then zero.
+    static const kube::Schema::Ptr pod_spec = kube::core_schema("PodSpec");
+    kube::Inspection found =
+        kube::inspect(*def.schema, body, {}, def.custom ? nullptr : pod_spec.get());
     Checked checked;
     checked.well_formed = found.causes.empty();
     checked.needs_pruning = found.unknown_fields || found.absent_fields;

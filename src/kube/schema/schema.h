@@ -108,7 +108,10 @@ struct Inspection {
     /// There are nulls or zero values that prune() removes, or doubles that it makes integers.
     bool absent_fields = false;
 };
-Inspection inspect(const Schema& schema, const json::value& value, const std::string& path = {});
+/// `ruled`: a struct of which others say what it lacks, so that a missing field of it, or of its parts,
+/// is no cause.
+Inspection inspect(const Schema& schema, const json::value& value, const std::string& path = {},
+                   const Schema* ruled = nullptr);
 /// The same for a change of an object: what is wrong with parts that are as in `before` is no
 /// cause, but for metadata. Upstream's name of that is ratcheting.
 std::vector<Cause> validate_change(const Schema& schema, const json::value& value,

@@ -54,7 +54,8 @@ constexpr std::size_t kMostLookedThrough = 100;
 
 class Validator {
   public:
-    explicit Validator(const std::string& path) : path_(path) {}
+    explicit Validator(const std::string& path, const Schema* ruled = nullptr)
+        : path_(path), ruled_(ruled) {}
 
     /// `before`: the stored state of the value, null if there is none that it can be compared with.
     void check(const Schema& schema, const json::value& value, const json::value* before) {
@@ -180,8 +181,16 @@ class Validator {
     void check_object(const Schema& schema, const json::value& value, const json::value* before) {
         const json::object* object = value.if_object();
         if (object == nullptr) return wrong_type(schema, value);
+        const bool outermost = &schema == ruled_ && !within_ruled_;
+        within_ruled_ |= outermost;
+        if (!within_ruled_) check_required(schema, *object);
+        check_fields(schema, value, *object, before);
+        if (outermost) within_ruled_ = false;
+    }
+
+    void check_required(const Schema& schema, const json::object& object) {
         for (const std::string& name : schema.required) {
-            const json::value* field = object->if_contains(name);
+            const json::value* field = object.if_contains(name);
             const Schema* known = schema.property(name);
             const bool null_is_value = known != nullptr && known->nullable;
             if (field == nullptr || (field->is_null() && !null_is_value)) {
@@ -191,15 +200,19 @@ class Validator {
                 add(kRequired, "Required value");
             }
         }
-        if (schema.embedded_resource) check_embedded(*object);
-        if (schema.max_properties && object->size() > *schema.max_properties &&
+    }
+
+    void check_fields(const Schema& schema, const json::value& value, const json::object& object,
+                      const json::value* before) {
+        if (schema.embedded_resource) check_embedded(object);
+        if (schema.max_properties && object.size() > *schema.max_properties &&
             tells("FieldValueTooMany"))
             add("FieldValueTooMany", fmt::format("Too many: {}: must have at most {} items",
-                                                 object->size(), *schema.max_properties));
-        if (schema.min_properties && object->size() < *schema.min_properties)
+                                                 object.size(), *schema.max_properties));
+        if (schema.min_properties && object.size() < *schema.min_properties)
             invalid(value,
                     fmt::format("should have at least {} properties", *schema.min_properties));
-        for (const auto& [key, field] : *object) {
+        for (const auto& [key, field] : object) {
             const Schema* known = field_schema(schema, key);
             if (known == nullptr) {
                 found_.unknown_fields |= !schema.preserve_unknown;
@@ -392,6 +405,8 @@ class Validator {
     ConstraintCheck constraints_;
     const json::value* object_before_ = nullptr;  ///< of the whole object
     std::size_t pattern_steps_ = 0;               ///< that comparisons have taken at the worst
+    const Schema* ruled_;  ///< the struct whose missing fields are no causes; null: none
+    bool within_ruled_ = false;
     /// The values of long enumerations that were looked at.
     std::map<const Schema*, std::unordered_set<std::string_view>> choices_;
 };
@@ -414,9 +429,10 @@ bool is_duplicate(const Cause& cause) { return cause.reason == "FieldValueDuplic
 
 }  // namespace
 
-Inspection inspect(const Schema& schema, const json::value& value, const std::string& path) {
+Inspection inspect(const Schema& schema, const json::value& value, const std::string& path,
+                   const Schema* ruled) {
     if (too_deep(value)) return {nested_too_deeply(path), true, true};
-    Validator validator(path);
+    Validator validator(path, ruled);
     validator.check(schema, value, nullptr);
     return validator.take();
 }

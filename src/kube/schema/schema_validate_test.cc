@@ -454,5 +454,21 @@ TEST(Inspect, FindsInOneWalkWhatTheOthersFind) {
     }
 }
 
+TEST(InspectTest, LeavesWhatAStructLacksToItsRules) {
+    const auto missing = [](const char* kind, const json::value& value) {
+        return lines(inspect(*core_schema(kind), value, {}, core_schema("PodSpec").get()).causes);
+    };
+    EXPECT_THAT(missing("Pod", J(R"({"spec":{"containers":[{}],"tolerations":[{}],
+                    "topologySpreadConstraints":[{}]}})")),
+                IsEmpty());
+    // What is around it lacks what it lacks.
+    EXPECT_THAT(missing("Deployment", J(R"({"metadata":{"ownerReferences":[{"kind":"K","name":"n",
+                    "apiVersion":"v1"}]},"spec":{"template":{"spec":{"containers":[{}]}}}})")),
+                ElementsAre("FieldValueRequired | metadata.ownerReferences[0].uid | Required value",
+                            "FieldValueRequired | spec.selector | Required value"));
+    EXPECT_THAT(missing("Pod", J(R"({"spec":{"containers":[{"name":1}]}})")),
+                ElementsAre(::testing::HasSubstr("must be of type string")));
+}
+
 }  // namespace
 }  // namespace muster::kube

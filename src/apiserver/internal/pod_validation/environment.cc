@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "apiserver/internal/pod_validation/value_checks.h"
+#include "apiserver/internal/pod_validation/name_checks.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/name_syntax.h"
@@ -12,6 +12,7 @@ namespace muster::apiserver {
 
 namespace {
 
+constexpr std::size_t kMostDataKey = 253;
 constexpr std::string_view kVariableMessage =
     "a valid environment variable name must consist only of printable ASCII characters other than "
     "'='";
@@ -37,10 +38,7 @@ bool is_field_of_pods(std::string_view path) {
 
 void check_key_reference(const json::object& reference, const std::string& field,
                          FieldErrors& field_errors) {
-    if (const std::string_view name = string_at(reference, "name");
-        !kube::is_dns1123_subdomain(name))
-        field_errors.push_back(
-            invalid_value(field + ".name", json::value(name), kDnsSubdomainMessage));
+    check_dns_subdomain(string_at(reference, "name"), field + ".name", field_errors);
     check_data_key(string_at(reference, "key"), field + ".key", field_errors);
 }
 
@@ -73,10 +71,10 @@ void check_variable(const json::object& variable, const std::string& in,
         refuse(
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
             "`secretKeyRef`");
+    else if (!string_at(variable, "value").empty())
+        refuse("may not be specified when `value` is not empty");
     else if (source->size() > 1)
         refuse("may not have more than one field specified at a time");
-    if (!string_at(variable, "value").empty())
-        refuse("may not be specified when `value` is not empty");
 }
 
 void check_variable_set(const json::object& set, const std::string& list, const std::string& field,
@@ -94,8 +92,8 @@ void check_variable_set(const json::object& set, const std::string& list, const 
         const std::string at = fmt::format("{}.{}.name", field, key);
         if (name.empty())
             field_errors.push_back(required(at));
-        else if (!kube::is_dns1123_subdomain(name))
-            field_errors.push_back(invalid_value(at, json::value(name), kDnsSubdomainMessage));
+        else
+            check_dns_subdomain(name, at, field_errors);
     }
     if (sources == 0)
         field_errors.push_back(invalid_value(list, json::value(""),
@@ -123,6 +121,37 @@ bool check_map_reference(std::string_view path, const std::string& field,
     return true;
 }
 
+bool is_of_pages(std::string_view resource) {
+    return resource.starts_with("limits.hugepages-") || resource.starts_with("requests.hugepages-");
+}
+
+/// What the shown amount of a resource is counted in.
+void check_divisor(const json::object& reference, std::string_view resource,
+                   const std::string& field, FieldErrors& field_errors) {
+    const json::value* divisor = reference.if_contains("divisor");
+    if (divisor == nullptr) return;
+    const auto quantity = kube::Quantity::parse(*divisor);
+    if (!quantity || quantity->is_zero()) return;
+    const std::string text = quantity->to_string();
+    const std::string_view kind = resource.substr(std::min(resource.find('.'), resource.size()));
+    if (kind == ".cpu") {
+        if (text != "1" && text != "1m")
+            field_errors.push_back(invalid_value(
+                field + ".divisor", json::value(resource),
+                "only divisor's values 1m and 1 are supported with the cpu resource"));
+        return;
+    }
+    const std::string_view words = kind == ".memory"              ? "memory"
+                                   : kind == ".ephemeral-storage" ? "local ephemeral storage"
+                                   : is_of_pages(resource)        ? "hugepages"
+                                                                  : "";
+    constexpr std::string_view kUnits = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
+    if (words.empty() || fmt::format("{},", kUnits).find(text + ",") != std::string::npos) return;
+    field_errors.push_back(invalid_value(
+        field + ".divisor", json::value(resource),
+        fmt::format("only divisor's values {} are supported with the {} resource", kUnits, words)));
+}
+
 }  // namespace
 
 void check_data_key(std::string_view key, const std::string& field, FieldErrors& field_errors) {
@@ -130,14 +159,23 @@ void check_data_key(std::string_view key, const std::string& field, FieldErrors&
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '-' || c == '_' || c == '.';
     });
-    if (key.empty())
+    if (key.empty()) {
         field_errors.push_back(required(field));
-    else if (!known || key == "." || key == "..")
-        field_errors.push_back(invalid_value(
-            field, json::value(key),
+        return;
+    }
+    const auto refuse = [&](std::string_view why) {
+        field_errors.push_back(invalid_value(field, json::value(key), why));
+    };
+    if (key.size() > kMostDataKey) refuse("must be no more than 253 characters");
+    if (!known)
+        refuse(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
             "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-            "'[-._a-zA-Z0-9]+')"));
+            "'[-._a-zA-Z0-9]+')");
+    if (key == "." || key == "..")
+        refuse(fmt::format("must not be '{}'", key));
+    else if (key.starts_with(".."))
+        refuse("must not start with '..'");
 }
 
 void check_field_reference(const json::object& reference,
@@ -168,30 +206,16 @@ void check_field_reference(const json::object& reference,
 void check_resource_reference(const json::object& reference, bool names_container,
                               const std::string& field, FieldErrors& field_errors) {
     const std::string_view resource = string_at(reference, "resource");
-    if (names_container && string_at(reference, "containerName").empty())
-        field_errors.push_back(required(field + ".containerName"));
     static const std::vector<std::string_view> kResources{
         "limits.cpu",   "limits.ephemeral-storage",   "limits.memory",
         "requests.cpu", "requests.ephemeral-storage", "requests.memory"};
-    if (resource.empty()) {
+    if (names_container && string_at(reference, "containerName").empty())
+        field_errors.push_back(required(field + ".containerName"));
+    else if (resource.empty())
         field_errors.push_back(required(field + ".resource"));
-        return;
-    }
-    if (std::ranges::find(kResources, resource) == kResources.end() &&
-        resource.find(".hugepages-") == std::string_view::npos) {
+    else if (std::ranges::find(kResources, resource) == kResources.end() && !is_of_pages(resource))
         field_errors.push_back(not_supported(field + ".resource", resource, kResources));
-        return;
-    }
-    const json::value* divisor = reference.if_contains("divisor");
-    const auto quantity = divisor == nullptr ? Result<kube::Quantity>(Error(Code::kNotFound, ""))
-                                             : kube::Quantity::parse(*divisor);
-    if (!quantity || quantity->is_zero()) return;
-    if (!resource.ends_with(".cpu")) return;
-    const std::string text = quantity->to_string();
-    if (text != "1" && text != "1m")
-        field_errors.push_back(
-            invalid_value(field + ".divisor", json::value(resource),
-                          "only divisor's values 1m and 1 are supported with the cpu resource"));
+    check_divisor(reference, resource, field, field_errors);
 }
 
 void check_environment(const json::object& container, const std::string& field,

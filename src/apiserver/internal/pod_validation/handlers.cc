@@ -50,7 +50,7 @@ void check_handler(const json::object& handler, std::optional<std::int64_t> grac
     if (const json::object* tcp = take("tcpSocket"))
         check_port_or_name(*tcp, field + ".tcpSocket", field_errors);
     if (const json::object* grpc = take("grpc"))
-        check_range(*grpc, "port", 1, kMostPort, field + ".grpc", field_errors);
+        check_port(int_at(*grpc, "port").value_or(0), field + ".grpc.port", field_errors);
     if (const json::object* sleep = take("sleep")) {
         const std::int64_t seconds = int_at(*sleep, "seconds").value_or(0);
         if (grace && (seconds < 0 || seconds > *grace))
@@ -74,13 +74,12 @@ void check_probe(const json::object& probe, bool once, bool has_grace, const std
             invalid_value(field + ".successThreshold", json::value(*successes), "must be 1"));
     const auto grace = int_at(probe, "terminationGracePeriodSeconds");
     if (!grace) return;
-    if (!has_grace)
-        field_errors.push_back(invalid_value(field + ".terminationGracePeriodSeconds",
-                                             json::value(*grace),
-                                             "must not be set for readinessProbes"));
-    else if (*grace <= 0)
-        field_errors.push_back(invalid_value(field + ".terminationGracePeriodSeconds",
-                                             json::value(*grace), "must be greater than 0"));
+    const auto refuse = [&](std::string_view why) {
+        field_errors.push_back(
+            invalid_value(field + ".terminationGracePeriodSeconds", json::value(*grace), why));
+    };
+    if (*grace <= 0) refuse("must be greater than 0");
+    if (!has_grace) refuse("must not be set for readinessProbes");
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "apiserver/internal/pod_validation/name_checks.h"
 #include "apiserver/internal/pod_validation/value_checks.h"
-#include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
-#include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
 
@@ -32,9 +31,7 @@ void check_toleration(const json::object& toleration, const std::string& field,
             invalid_value(field + ".effect", json::value(effect),
                           "effect must be 'NoExecute' when `tolerationSeconds` is set"));
     if (wanted.empty() || wanted == "Equal") {
-        if (!kube::label_value_problem(value).empty())
-            field_errors.push_back(
-                invalid_value(field + ".operator", json::value(value), kLabelValueMessage));
+        check_label_value(value, field + ".operator", field_errors);
     } else if (wanted == "Exists") {
         if (!value.empty())
             field_errors.push_back(
@@ -48,7 +45,10 @@ void check_toleration(const json::object& toleration, const std::string& field,
                      field_errors);
 }
 
-void check_node_requirement(const json::object& requirement, const std::string& field,
+/// Whether a node has to match, or is to be preferred; then any value may be named.
+enum class Terms { kRequired, kPreferred };
+
+void check_node_requirement(const json::object& requirement, Terms terms, const std::string& field,
                             FieldErrors& field_errors) {
     const std::string_view wanted = string_at(requirement, "operator");
     const std::vector<std::string> values = strings_at(requirement, "values");
@@ -72,35 +72,37 @@ void check_node_requirement(const json::object& requirement, const std::string& 
                                              "not a valid selector operator"));
     }
     check_qualified_name(string_at(requirement, "key"), field + ".key", field_errors);
+    if (terms == Terms::kPreferred) return;
     for (std::size_t i = 0; i < values.size(); ++i)
-        if (!kube::label_value_problem(values[i]).empty())
-            field_errors.push_back(invalid_value(fmt::format("{}.values[{}]", field, i),
-                                                 json::value(values[i]), kLabelValueMessage));
+        check_label_value(values[i], fmt::format("{}.values[{}]", field, i), field_errors);
 }
 
 /// Of the node's fields there is its name alone.
 void check_node_field(const json::object& requirement, const std::string& field,
                       FieldErrors& field_errors) {
     const std::string_view wanted = string_at(requirement, "operator");
-    const json::array* values = array_at(requirement, "values");
+    const std::vector<std::string> values = strings_at(requirement, "values");
     if (wanted != "In" && wanted != "NotIn")
         field_errors.push_back(invalid_value(field + ".operator", json::value(wanted),
                                              "not a valid selector operator"));
-    else if (values == nullptr || values->size() != 1)
+    else if (values.size() != 1)
         field_errors.push_back(required(field + ".values",
                                         "must be only one value when `operator` is 'In' or "
                                         "'NotIn' for node field selector"));
     if (const std::string_view key = string_at(requirement, "key"); key != "metadata.name")
         field_errors.push_back(
             invalid_value(field + ".key", json::value(key), "not a valid field selector key"));
+    else
+        for (std::size_t i = 0; i < values.size(); ++i)
+            check_dns_subdomain(values[i], fmt::format("{}.values[{}]", field, i), field_errors);
 }
 
-void check_node_term(const json::object& term, const std::string& field,
+void check_node_term(const json::object& term, Terms terms, const std::string& field,
                      FieldErrors& field_errors) {
     const auto expressions = objects_at(term, "matchExpressions");
     for (std::size_t i = 0; i < expressions.size(); ++i)
-        check_node_requirement(*expressions[i], fmt::format("{}.matchExpressions[{}]", field, i),
-                               field_errors);
+        check_node_requirement(*expressions[i], terms,
+                               fmt::format("{}.matchExpressions[{}]", field, i), field_errors);
     const auto fields = objects_at(term, "matchFields");
     for (std::size_t i = 0; i < fields.size(); ++i)
         check_node_field(*fields[i], fmt::format("{}.matchFields[{}]", field, i), field_errors);
@@ -122,13 +124,15 @@ void check_node_affinity(const json::object& affinity, const std::string& field,
         if (terms.empty())
             field_errors.push_back(required(in, "must have at least one node selector term"));
         for (std::size_t i = 0; i < terms.size(); ++i)
-            check_node_term(*terms[i], fmt::format("{}[{}]", in, i), field_errors);
+            check_node_term(*terms[i], Terms::kRequired, fmt::format("{}[{}]", in, i),
+                            field_errors);
     }
     const auto wishes = objects_at(affinity, kPreferredTerms);
     for (std::size_t i = 0; i < wishes.size(); ++i) {
         const std::string in = fmt::format("{}.{}[{}]", field, kPreferredTerms, i);
         check_weight(*wishes[i], in, field_errors);
-        check_node_term(child(*wishes[i], "preference"), in + ".preference", field_errors);
+        check_node_term(child(*wishes[i], "preference"), Terms::kPreferred, in + ".preference",
+                        field_errors);
     }
 }
 
@@ -138,10 +142,12 @@ void check_term_keys(const json::object& term, const std::string& field,
     const std::vector<std::string> others = strings_at(term, "mismatchLabelKeys");
     const std::set<std::string_view> both(others.begin(), others.end());
     const auto check = [&](const std::vector<std::string>& listed, const char* name) {
-        if (!listed.empty() && object_at(term, "labelSelector") == nullptr)
+        if (!listed.empty() && object_at(term, "labelSelector") == nullptr) {
             field_errors.push_back(
                 forbidden_field(fmt::format("{}.{}", field, name),
                                 "must not be specified when labelSelector is not set"));
+            return;
+        }
         for (std::size_t i = 0; i < listed.size(); ++i)
             check_qualified_name(listed[i], fmt::format("{}.{}[{}]", field, name, i), field_errors);
     };
@@ -160,9 +166,7 @@ void check_pod_term(const json::object& term, const std::string& field, FieldErr
     if (const json::object* selector = object_at(term, "namespaceSelector"))
         check_label_selector(*selector, field + ".namespaceSelector", field_errors);
     for (const std::string& name : strings_at(term, "namespaces"))
-        if (!kube::is_dns1123_label(name))
-            field_errors.push_back(
-                invalid_value(field + ".namespace", json::value(name), kDnsLabelMessage));
+        check_dns_label(name, field + ".namespace", field_errors);
     check_term_keys(term, field, field_errors);
     const std::string_view key = string_at(term, "topologyKey");
     if (key.empty()) field_errors.push_back(required(field + ".topologyKey", "can not be empty"));
@@ -187,15 +191,13 @@ void check_spread_keys(const json::object& spread, const std::string& field,
                        FieldErrors& field_errors) {
     const std::vector<std::string> keys = strings_at(spread, "matchLabelKeys");
     if (keys.empty()) return;
-    const json::object* selector = object_at(spread, "labelSelector");
-    if (selector == nullptr) {
+    if (object_at(spread, "labelSelector") == nullptr)
         field_errors.push_back(forbidden_field(
             field + ".matchLabelKeys", "must not be specified when labelSelector is not set"));
-        return;
-    }
+    const json::object& selector = child(spread, "labelSelector");
     std::set<std::string_view> selected;
-    for (const auto& entry : child(*selector, "matchLabels")) selected.insert(entry.key());
-    for (const json::object* requirement : objects_at(*selector, "matchExpressions"))
+    for (const auto& entry : child(selector, "matchLabels")) selected.insert(entry.key());
+    for (const json::object* requirement : objects_at(selector, "matchExpressions"))
         selected.insert(string_at(*requirement, "key"));
     for (std::size_t i = 0; i < keys.size(); ++i) {
         const std::string at = fmt::format("{}.matchLabelKeys[{}]", field, i);
@@ -222,11 +224,11 @@ void check_spread(const json::object& spread, const std::string& field, FieldErr
             not_supported(field + ".whenUnsatisfiable", when, {"DoNotSchedule", "ScheduleAnyway"}));
     const auto domains = int_at(spread, "minDomains");
     check_positive("minDomains", domains);
-    if (domains && when == "ScheduleAnyway")
-        field_errors.push_back(
-            invalid_value(field + ".minDomains", json::value(*domains),
-                          "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "
-                          "ScheduleAnyway"));
+    if (domains && when != "DoNotSchedule")
+        field_errors.push_back(invalid_value(
+            field + ".minDomains", json::value(*domains),
+            fmt::format("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {}",
+                        when)));
     for (const char* key : {"nodeAffinityPolicy", "nodeTaintsPolicy"})
         check_choice(spread, key, {"Honor", "Ignore"}, field, field_errors);
     if (const json::object* selector = object_at(spread, "labelSelector"))

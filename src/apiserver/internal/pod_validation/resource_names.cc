@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "apiserver/internal/pod_validation/value_checks.h"
+#include "apiserver/internal/pod_validation/name_checks.h"
+#include "apiserver/objects/metadata_words.h"
 #include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
@@ -31,13 +32,15 @@ constexpr std::array<std::string_view, 10> kAmounts = {"cpu",
 bool has_domain(std::string_view name) { return name.find('/') != std::string_view::npos; }
 
 bool is_extended_resource(std::string_view name) {
-    return !kube::is_native_resource(name) && !name.starts_with("requests.");
+    // A quota names it with a prefix, and has to be able to.
+    return !kube::is_native_resource(name) && !name.starts_with("requests.") &&
+           is_qualified_name(fmt::format("requests.{}", name));
 }
 
 /// Whether it may be the name of something at all.
 bool check_form(std::string_view name, const std::string& field, FieldErrors& field_errors) {
     const std::size_t before = field_errors.size();
-    check_qualified_name(name, field, field_errors);
+    check_qualified_name(name, field, Shown::kBare, field_errors);
     return field_errors.size() == before;
 }
 
@@ -62,8 +65,8 @@ void check_resource_name(std::string_view name, const std::string& field,
                          FieldErrors& field_errors) {
     if (check_form(name, field, field_errors) && !has_domain(name) && name != "storage" &&
         !is_quota_resource(name))
-        field_errors.push_back(invalid_value(
-            field, json::value(name), "must be a standard resource type or fully qualified"));
+        field_errors.push_back(invalid_text(
+            field, name, "must be a standard resource type or fully qualified", Shown::kBare));
 }
 
 void check_container_resource_name(std::string_view name, const std::string& field,
@@ -72,11 +75,11 @@ void check_container_resource_name(std::string_view name, const std::string& fie
     if (!has_domain(name)) {
         if (name != "cpu" && name != "memory" && name != "ephemeral-storage" &&
             !name.starts_with(kPages))
-            field_errors.push_back(invalid_value(field, json::value(name),
-                                                 "must be a standard resource for containers"));
+            field_errors.push_back(invalid_text(
+                field, name, "must be a standard resource for containers", Shown::kBare));
     } else if (!kube::is_native_resource(name) && !is_extended_resource(name)) {
-        field_errors.push_back(invalid_value(field, json::value(name),
-                                             "doesn't follow extended resource name standard"));
+        field_errors.push_back(invalid_text(
+            field, name, "doesn't follow extended resource name standard", Shown::kBare));
     }
 }
 
@@ -84,7 +87,7 @@ void check_quota_resource_name(std::string_view name, const std::string& field,
                                FieldErrors& field_errors) {
     if (check_form(name, field, field_errors) && !has_domain(name) && !is_quota_resource(name))
         field_errors.push_back(
-            invalid_value(field, json::value(name), "must be a standard resource for quota"));
+            invalid_text(field, name, "must be a standard resource for quota", Shown::kBare));
 }
 
 }  // namespace muster::apiserver

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "apiserver/internal/pod_validation/value_checks.h"
+#include "apiserver/internal/pod_validation/windows_options.h"
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {
@@ -28,6 +30,18 @@ void check_ids(const json::object& context, const std::string& field, FieldError
     }
 }
 
+/// The name of a profile that the kernel has loaded, which often is a path.
+void check_app_armor_path(std::string_view path, const std::string& field,
+                          FieldErrors& field_errors) {
+    constexpr std::string_view kBlanks = " \t\n\v\f\r";
+    constexpr std::size_t kMostBytes = 4095;
+    if (kBlanks.find(path.front()) != std::string_view::npos ||
+        kBlanks.find(path.back()) != std::string_view::npos)
+        field_errors.push_back(
+            invalid_value(field, json::value(path), "must not be padded with whitespace"));
+    if (path.size() > kMostBytes) field_errors.push_back(too_long(field, kMostBytes));
+}
+
 /// A seccomp or AppArmor profile.
 void check_profile(const json::object& context, const char* key, std::string_view name,
                    const std::string& in, FieldErrors& field_errors) {
@@ -44,13 +58,16 @@ void check_profile(const json::object& context, const char* key, std::string_vie
                      field_errors);
     if (type == "Localhost") {
         const std::string_view text = string_at(*profile, "localhostProfile");
+        const std::string at = field + ".localhostProfile";
         if (text.empty())
             field_errors.push_back(
-                required(field + ".localhostProfile",
-                         fmt::format("must be set when {} type is Localhost", name)));
+                required(at, fmt::format("must be set when {} type is Localhost", name)));
+        else if (name == "seccomp")
+            check_descending_path(text, at, field_errors);
         else
-            check_descending_path(text, field + ".localhostProfile", field_errors);
-    } else if (path != nullptr) {
+            check_app_armor_path(text, at, field_errors);
+    } else if (path != nullptr &&
+               (name == "seccomp" || type == "RuntimeDefault" || type == "Unconfined")) {
         field_errors.push_back(
             invalid_value(field + ".localhostProfile", *path,
                           fmt::format("can only be set when {} type is Localhost", name)));
@@ -61,11 +78,7 @@ void check_profiles(const json::object& context, const std::string& field,
                     FieldErrors& field_errors) {
     check_profile(context, "seccompProfile", "seccomp", field, field_errors);
     check_profile(context, "appArmorProfile", "AppArmor", field, field_errors);
-    if (const json::object* windows = object_at(context, "windowsOptions"))
-        if (const json::value* user = windows->if_contains("runAsUserName");
-            user != nullptr && user->is_string() && user->get_string().empty())
-            field_errors.push_back(invalid_value(field + ".windowsOptions.runAsUserName", *user,
-                                                 "runAsUserName cannot be an empty string"));
+    check_windows_options(context, field, field_errors);
 }
 
 /// Words of [-_a-z0-9] between dots or slashes, with a letter or digit at both ends.
@@ -86,6 +99,7 @@ bool is_sysctl_name(std::string_view name) {
 void check_sysctls(const json::object& context, const std::string& field,
                    FieldErrors& field_errors) {
     const auto sysctls = objects_at(context, "sysctls");
+    std::set<std::string_view> seen;
     for (std::size_t i = 0; i < sysctls.size(); ++i) {
         const std::string at = fmt::format("{}.sysctls[{}].name", field, i);
         const std::string_view name = string_at(*sysctls[i], "name");
@@ -97,6 +111,9 @@ void check_sysctls(const json::object& context, const std::string& field,
                               "must have at most 253 characters and match regex "
                               "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9]"
                               ")?$"));
+        else if (seen.contains(name))
+            field_errors.push_back(duplicate(at, json::value(name)));
+        seen.insert(name);
     }
 }
 
@@ -140,7 +157,7 @@ void check_os(const json::object& spec, const std::string& in, FieldErrors& fiel
         forbid_fields(context,
                       {"appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup",
                        "fsGroupChangePolicy", "sysctls", "runAsUser", "runAsGroup",
-                       "supplementalGroups", "supplementalGroupsPolicy"},
+                       "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy"},
                       field, kNotOnWindows, field_errors);
         forbid_fields(spec, {"hostUsers", "shareProcessNamespace"}, in, kNotOnWindows,
                       field_errors);
@@ -174,6 +191,7 @@ void check_pod_security(const json::object& spec, const std::string& in,
                         FieldErrors& field_errors) {
     check_os(spec, in, field_errors);
     check_host_namespaces(spec, in, field_errors);
+    check_host_processes(spec, in, field_errors);
     const json::object* context = object_at(spec, "securityContext");
     if (context == nullptr) return;
     const std::string field = in + ".securityContext";
@@ -183,6 +201,7 @@ void check_pod_security(const json::object& spec, const std::string& in,
     check_choice(*context, "fsGroupChangePolicy", {"Always", "OnRootMismatch"}, field,
                  field_errors);
     check_choice(*context, "supplementalGroupsPolicy", {"Merge", "Strict"}, field, field_errors);
+    check_choice(*context, "seLinuxChangePolicy", {"Recursive"}, field, field_errors);
 }
 
 void check_container_security(const json::object& container, const json::object& spec,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "apiserver/internal/writing/metadata_rules.h"
+#include "apiserver/internal/pod_validation/name_checks.h"
 #include "apiserver/objects/json_access.h"
 
 namespace muster::apiserver {
@@ -13,15 +13,6 @@ namespace {
 constexpr std::size_t kMostPortName = 15;
 
 bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-bool has_backstep(std::string_view path) {
-    while (true) {
-        const std::size_t slash = path.find('/');
-        if (path.substr(0, slash) == "..") return true;
-        if (slash == std::string_view::npos) return false;
-        path.remove_prefix(slash + 1);
-    }
-}
 
 void check_requirement(const json::object& requirement, const std::string& field,
                        FieldErrors& field_errors) {
@@ -43,6 +34,9 @@ void check_requirement(const json::object& requirement, const std::string& field
                                              "not a valid selector operator"));
     }
     check_qualified_name(string_at(requirement, "key"), field + ".key", field_errors);
+    const std::vector<std::string> texts = strings_at(requirement, "values");
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        check_label_value(texts[i], fmt::format("{}.values[{}]", field, i), field_errors);
 }
 
 }  // namespace
@@ -80,6 +74,12 @@ void check_port_name(std::string_view name, const std::string& field, FieldError
         refuse("must not begin or end with a hyphen");
 }
 
+void check_port(std::int64_t number, const std::string& field, FieldErrors& field_errors) {
+    if (number < 1 || number > kMostPort)
+        field_errors.push_back(
+            invalid_value(field, json::value(number), "must be between 1 and 65535, inclusive"));
+}
+
 void check_port_or_name(const json::object& object, const std::string& in,
                         FieldErrors& field_errors) {
     const json::value* port = object.if_contains("port");
@@ -88,10 +88,7 @@ void check_port_or_name(const json::object& object, const std::string& in,
         check_port_name(std::string_view(port->get_string()), field, field_errors);
         return;
     }
-    const std::int64_t number = int_at(object, "port").value_or(0);
-    if (number < 1 || number > kMostPort)
-        field_errors.push_back(
-            invalid_value(field, json::value(number), "must be between 1 and 65535, inclusive"));
+    check_port(int_at(object, "port").value_or(0), field, field_errors);
 }
 
 void check_choice(const json::object& object, std::string_view key,
@@ -104,13 +101,13 @@ void check_choice(const json::object& object, std::string_view key,
         field_errors.push_back(not_supported(fmt::format("{}.{}", in, key), text, choices));
 }
 
-void check_qualified_name(std::string_view name, const std::string& field,
-                          FieldErrors& field_errors) {
-    if (name.empty())
-        field_errors.push_back(
-            invalid_value(field, json::value(name), "name part must be non-empty"));
-    if (!is_qualified_name(name))
-        field_errors.push_back(invalid_value(field, json::value(name), kQualifiedNameMessage));
+bool has_backstep(std::string_view path) {
+    while (true) {
+        const std::size_t slash = path.find('/');
+        if (path.substr(0, slash) == "..") return true;
+        if (slash == std::string_view::npos) return false;
+        path.remove_prefix(slash + 1);
+    }
 }
 
 void check_no_backstep(std::string_view path, const std::string& field, FieldErrors& field_errors) {
@@ -125,10 +122,18 @@ void check_descending_path(std::string_view path, const std::string& field,
     check_no_backstep(path, field, field_errors);
 }
 
+void check_label_map(const json::object& labels, const std::string& field,
+                     FieldErrors& field_errors) {
+    for (const auto& [key, value] : labels) {
+        check_qualified_name(key, field, field_errors);
+        if (const json::string* text = value.if_string())
+            check_label_value(*text, field, field_errors);
+    }
+}
+
 void check_label_selector(const json::object& selector, const std::string& field,
                           FieldErrors& field_errors) {
-    if (const json::object* labels = object_at(selector, "matchLabels"))
-        check_labels(*labels, field + ".matchLabels", field_errors);
+    check_label_map(child(selector, "matchLabels"), field + ".matchLabels", field_errors);
     const auto requirements = objects_at(selector, "matchExpressions");
     for (std::size_t i = 0; i < requirements.size(); ++i)
         check_requirement(*requirements[i], fmt::format("{}.matchExpressions[{}]", field, i),

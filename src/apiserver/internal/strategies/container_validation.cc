@@ -1,14 +1,17 @@
 #include "apiserver/internal/strategies/container_validation.h"
 
+#include <map>
+
+#include "apiserver/internal/pod_validation/container_resources.h"
 #include "apiserver/internal/pod_validation/environment.h"
 #include "apiserver/internal/pod_validation/handlers.h"
+#include "apiserver/internal/pod_validation/name_checks.h"
 #include "apiserver/internal/pod_validation/security.h"
 #include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/volume_validation.h"
 #include "apiserver/internal/writing/metadata_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/values/name_syntax.h"
-#include "kube/values/quantity.h"
 
 namespace muster::apiserver {
 
@@ -25,16 +28,15 @@ struct FieldOf {
     }
 };
 
-/// The schema checks that the port exists at all.
 void check_port_number(const json::object& port, const char* key, const FieldOf& field,
                        bool optional, FieldErrors& field_errors) {
-    const auto number = int_at(port, key);
-    if (!number || *number == 0) {
-        if (number && !optional) field_errors.push_back(required(field(fmt::format(".{}", key))));
+    const std::int64_t number = int_at(port, key).value_or(0);
+    if (number == 0) {
+        if (!optional) field_errors.push_back(required(field(fmt::format(".{}", key))));
         return;
     }
-    if (*number < 1 || *number > kMostPort)
-        field_errors.push_back(invalid_value(field(fmt::format(".{}", key)), json::value(*number),
+    if (number < 1 || number > kMostPort)
+        field_errors.push_back(invalid_value(field(fmt::format(".{}", key)), json::value(number),
                                              "must be between 1 and 65535, inclusive"));
 }
 
@@ -91,66 +93,117 @@ void check_propagation_of(const json::object& mount, bool privileged, const std:
         field_errors.push_back(forbidden_field(
             field + ".mountPropagation",
             "Bidirectional mount propagation is available only to privileged containers"));
-    const std::string_view recursive = string_at(mount, "recursiveReadOnly");
-    if (recursive.empty() || recursive == "Disabled") return;
+    if (!mount.contains("recursiveReadOnly")) return;
     check_choice(mount, "recursiveReadOnly", {"Disabled", "Enabled", "IfPossible"}, field,
                  field_errors);
+    const std::string_view recursive = string_at(mount, "recursiveReadOnly");
+    if (recursive != "Enabled" && recursive != "IfPossible") return;
+    const std::string at = field + ".recursiveReadOnly";
     if (!bool_at(mount, "readOnly"))
-        field_errors.push_back(forbidden_field(field + ".recursiveReadOnly",
-                                               "may only be specified when readOnly is true"));
+        field_errors.push_back(forbidden_field(at, "may only be specified when readOnly is true"));
+    if (mount.contains("mountPropagation") && string_at(mount, "mountPropagation") != "None")
+        field_errors.push_back(forbidden_field(at,
+                                               "may only be specified when mountPropagation is "
+                                               "None or not specified"));
+}
+
+/// Where the volumes of a list are in a container, by the volumes' names.
+struct Places {
+    Places(const json::object& container, const char* list, const char* path_key) {
+        for (const json::object* item : objects_at(container, list)) {
+            const std::string_view name = string_at(*item, "name");
+            of_volumes[name] = string_at(*item, path_key);
+        }
+        for (const auto& [name, path] : of_volumes) paths.insert(path);
+    }
+    /// `in`: the name of the list.
+    void check_apart(std::string_view name, std::string_view path, const char* path_key,
+                     const char* in, const FieldOf& at, FieldErrors& field_errors) const {
+        if (of_volumes.contains(name))
+            field_errors.push_back(invalid_value(at(".name"), json::value(name),
+                                                 fmt::format("must not already exist in {}", in)));
+        if (paths.contains(path))
+            field_errors.push_back(
+                invalid_value(at(fmt::format(".{}", path_key)), json::value(path),
+                              fmt::format("must not already exist as a path in {}", in)));
+    }
+
+    std::map<std::string_view, std::string_view> of_volumes;
+    std::set<std::string_view> paths;
+};
+
+void check_sub_path(const json::object& mount, const std::string& all, const FieldOf& at,
+                    FieldErrors& field_errors) {
+    const std::string_view sub = string_at(mount, "subPath");
+    const std::string_view expression = string_at(mount, "subPathExpr");
+    check_descending_path(sub, all + ".subPath", field_errors);
+    check_descending_path(expression, all + ".subPathExpr", field_errors);
+    if (!sub.empty() && !expression.empty())
+        field_errors.push_back(invalid_value(at(".subPathExpr"), json::value(expression),
+                                             "subPathExpr and subPath are mutually exclusive"));
 }
 
 void check_mounts(const json::object& container, const std::string& field, const PodNames& names,
                   FieldErrors& field_errors) {
-    const json::array* mounts = array_at(container, "volumeMounts");
-    if (mounts == nullptr) return;
-    std::set<std::string> paths;
-    for (std::size_t i = 0; i < mounts->size(); ++i) {
-        const json::object* mount = (*mounts)[i].if_object();
-        if (mount == nullptr) continue;
+    const auto mounts = objects_at(container, "volumeMounts");
+    if (mounts.empty()) return;
+    const Places devices(container, "volumeDevices", "devicePath");
+    std::set<std::string_view> paths;
+    // Upstream's paths of some causes do not say which mount it is.
+    const std::string all = field + ".volumeMounts";
+    for (std::size_t i = 0; i < mounts.size(); ++i) {
         const FieldOf at{field, "volumeMounts", i};
-        const std::string_view name = string_at(*mount, "name");
-        if (name.empty())
-            field_errors.push_back(required(at(".name")));
-        else if (!names.volumes.contains(name))
+        const std::string_view name = string_at(*mounts[i], "name");
+        if (name.empty()) field_errors.push_back(required(at(".name")));
+        if (!names.volumes.contains(name))
             field_errors.push_back(not_found_value(at(".name"), json::value(name)));
-        const std::string path(string_at(*mount, "mountPath"));
-        if (path.empty())
-            field_errors.push_back(required(at(".mountPath")));
-        else if (!paths.insert(path).second)
+        const std::string_view path = string_at(*mounts[i], "mountPath");
+        if (path.empty()) field_errors.push_back(required(at(".mountPath")));
+        if (!paths.insert(path).second)
             field_errors.push_back(
                 invalid_value(at(".mountPath"), json::value(path), "must be unique"));
-        const std::string_view sub = string_at(*mount, "subPath");
-        const std::string_view expression = string_at(*mount, "subPathExpr");
-        // Upstream's paths of these do not say which mount it is.
-        const std::string all = field + ".volumeMounts";
-        check_descending_path(sub, all + ".subPath", field_errors);
-        check_descending_path(expression, all + ".subPathExpr", field_errors);
-        if (!sub.empty() && !expression.empty())
-            field_errors.push_back(invalid_value(all + ".subPathExpr", json::value(expression),
-                                                 "subPathExpr and subPath are mutually exclusive"));
-        check_propagation_of(*mount, is_privileged(container), all, field_errors);
+        devices.check_apart(name, path, "mountPath", "volumeDevices", at, field_errors);
+        check_sub_path(*mounts[i], all, at, field_errors);
+        check_propagation_of(*mounts[i], is_privileged(container), all, field_errors);
     }
 }
 
 void check_devices(const json::object& container, const std::string& field, const PodNames& names,
                    FieldErrors& field_errors) {
     const auto devices = objects_at(container, "volumeDevices");
+    if (devices.empty()) return;
+    const Places mounts(container, "volumeMounts", "mountPath");
+    std::set<std::string_view> seen;
+    std::set<std::string_view> paths;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const FieldOf at{field, "volumeDevices", i};
         const std::string_view name = string_at(*devices[i], "name");
-        if (name.empty())
-            field_errors.push_back(required(at(".name")));
-        else if (!names.volumes.contains(name))
+        const auto refuse = [&](const char* key, std::string_view value, std::string_view why) {
+            field_errors.push_back(invalid_value(at(key), json::value(value), why));
+        };
+        if (name.empty()) field_errors.push_back(required(at(".name")));
+        if (!name.empty() && !seen.insert(name).second) refuse(".name", name, "must be unique");
+        if (!names.volumes.contains(name))
             field_errors.push_back(not_found_value(at(".name"), json::value(name)));
         else if (!names.claims.contains(name))
-            field_errors.push_back(
-                invalid_value(at(".name"), json::value(name),
-                              "can only use volume source type of PersistentVolumeClaim or "
-                              "Ephemeral for block mode"));
-        if (string_at(*devices[i], "devicePath").empty())
-            field_errors.push_back(required(at(".devicePath")));
+            refuse(".name", name,
+                   "can only use volume source type of PersistentVolumeClaim or Ephemeral for "
+                   "block mode");
+        const std::string_view path = string_at(*devices[i], "devicePath");
+        if (path.empty()) field_errors.push_back(required(at(".devicePath")));
+        if (paths.contains(path)) refuse(".devicePath", path, "must be unique");
+        if (has_backstep(path))
+            refuse(".devicePath", path, "can not contain backsteps ('..')");
+        else
+            paths.insert(path);
+        mounts.check_apart(name, path, "devicePath", "volumeMounts", at, field_errors);
     }
+}
+
+/// Whether a hook says nothing but the signal that stops the container, which any may say.
+bool only_stops(const json::object& container, std::string_view key) {
+    const json::object& hooks = child(container, key);
+    return key == "lifecycle" && hooks.size() == 1 && hooks.contains("stopSignal");
 }
 
 /// What only containers that stay may have, and what no container but an init container.
@@ -167,69 +220,10 @@ void check_restart(const json::object& container, bool init, const std::string& 
         check_choice(container, "restartPolicy", {"Always"}, field, field_errors);
     if (string_at(container, "restartPolicy") == "Always") return;
     for (const char* key : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"})
-        if (container.contains(key))
+        if (container.contains(key) && !only_stops(container, key))
             field_errors.push_back(
                 forbidden_field(fmt::format("{}.{}", field, key),
                                 "may not be set for init containers without restartPolicy=Always"));
-}
-
-void check_resource_list(const json::object& resources, std::string_view kind,
-                         const std::string& field, FieldErrors& field_errors) {
-    const json::object* list = object_at(resources, kind);
-    if (list == nullptr) return;
-    for (const auto& entry : *list) {
-        const std::string_view name = entry.key();
-        const auto at = [&] { return fmt::format("{}.resources.{}", field, kind); };
-        if (!is_qualified_name(name))
-            field_errors.push_back(invalid_value(at(), json::value(name), kQualifiedNameMessage));
-        else if (name.find('/') == std::string_view::npos && name != "cpu" && name != "memory" &&
-                 name != "ephemeral-storage" && !name.starts_with("hugepages-"))
-            field_errors.push_back(invalid_value(at(), json::value(name),
-                                                 "must be a standard resource for containers"));
-        const auto quantity = kube::Quantity::parse(entry.value());
-        const auto key = [&] { return fmt::format("{}[{}]", at(), name); };
-        if (!quantity)
-            field_errors.push_back(invalid_value(key(), entry.value(), quantity.error().message()));
-        else if (quantity->is_negative())
-            field_errors.push_back(
-                invalid_value(key(), entry.value(), "must be greater than or equal to 0"));
-        else if (!kube::is_native_resource(name) && quantity->ceil_milli() % 1000 != 0)
-            field_errors.push_back(invalid_value(key(), entry.value(), "must be an integer"));
-    }
-}
-
-void check_resources(const json::object& container, const std::string& field,
-                     FieldErrors& field_errors) {
-    const json::object* resources = object_at(container, "resources");
-    if (resources == nullptr) return;
-    check_resource_list(*resources, "limits", field, field_errors);
-    check_resource_list(*resources, "requests", field, field_errors);
-    const json::object* limits = object_at(*resources, "limits");
-    const json::object* requests = object_at(*resources, "requests");
-    if (requests == nullptr) return;
-    for (const auto& entry : *requests) {
-        const std::string_view name = entry.key();
-        const json::value* limit = limits == nullptr ? nullptr : limits->if_contains(name);
-        if (limit == nullptr) {
-            if (!kube::is_native_resource(name))
-                field_errors.push_back(
-                    required(field + ".resources.limits",
-                             "Limit must be set for non overcommitable resources"));
-            continue;
-        }
-        const auto wanted = kube::Quantity::parse(entry.value());
-        const auto allowed = kube::Quantity::parse(*limit);
-        if (!wanted || !allowed) continue;
-        if (!kube::is_native_resource(name) && *wanted != *allowed)
-            field_errors.push_back(invalid_value(
-                field + ".resources.requests", json::value(wanted->to_string()),
-                fmt::format("must be equal to {} limit of {}", name, allowed->to_string())));
-        else if (*wanted > *allowed)
-            field_errors.push_back(
-                invalid_value(field + ".resources.requests", json::value(wanted->to_string()),
-                              fmt::format("must be less than or equal to {} limit of {}", name,
-                                          allowed->to_string())));
-    }
 }
 
 }  // namespace
@@ -239,9 +233,9 @@ void check_container(const json::object& container, const json::object& spec, bo
     const std::string name(string_at(container, "name"));
     if (name.empty())
         field_errors.push_back(required(field + ".name"));
-    else if (!kube::is_dns1123_label(name))
-        field_errors.push_back(invalid_value(field + ".name", json::value(name), kDnsLabelMessage));
-    else if (!names.containers.insert(name).second)
+    else
+        check_dns_label(name, field + ".name", field_errors);
+    if (!names.containers.insert(name).second && (!init || !name.empty()))
         field_errors.push_back(duplicate(field + ".name", json::value(name)));
     const std::string_view image = string_at(container, "image");
     if (image.empty())
@@ -261,6 +255,7 @@ void check_container(const json::object& container, const json::object& spec, bo
     check_mounts(container, field, names, field_errors);
     check_devices(container, field, names, field_errors);
     check_resources(container, field, field_errors);
+    check_resize_policy(container, string_at(spec, "restartPolicy"), field, field_errors);
     check_restart(container, init, field, field_errors);
     // Others may have neither, and are told so above.
     if (!init || string_at(container, "restartPolicy") == "Always") {

@@ -25,9 +25,14 @@ void set_handler_defaults(json::object& handler) {
     if (json::object* http = object_at(handler, "httpGet")) {
         set_default(*http, "path", json::value("/"));
         set_default(*http, "scheme", json::value("HTTP"));
+        for_each_object(*http, "httpHeaders", [](json::object& header) {
+            set_default(header, "value", json::value(""));
+        });
     }
     if (json::object* grpc = object_at(handler, "grpc"))
         set_default(*grpc, "service", json::value(""));
+    if (json::object* sleep = object_at(handler, "sleep"))
+        set_default(*sleep, "seconds", json::value(0));
 }
 
 void set_probe_defaults(json::object& container, std::string_view key) {
@@ -105,6 +110,27 @@ void set_source_defaults(json::object& source) {
         set_default(*token, "expirationSeconds", json::value(kTokenSeconds));
 }
 
+void set_defaults(json::object& volume, std::string_view source,
+                  std::initializer_list<std::pair<const char*, json::value>> defaults) {
+    if (json::object* found = object_at(volume, source))
+        for (const auto& [key, value] : defaults) set_default(*found, key, value);
+}
+
+void set_disk_defaults(json::object& volume) {
+    set_defaults(volume, "iscsi", {{"iscsiInterface", "default"}, {"lun", 0}});
+    set_defaults(volume, "rbd",
+                 {{"pool", "rbd"}, {"user", "admin"}, {"keyring", "/etc/ceph/keyring"}});
+    set_defaults(volume, "azureDisk",
+                 {{"cachingMode", "ReadWrite"},
+                  {"kind", "Shared"},
+                  {"fsType", "ext4"},
+                  {"readOnly", false}});
+    set_defaults(volume, "scaleIO", {{"storageMode", "ThinProvisioned"}, {"fsType", "xfs"}});
+    if (json::object* ephemeral = object_at(volume, "ephemeral"))
+        if (json::object* claim = object_at(*ephemeral, "volumeClaimTemplate"))
+            set_default(ensure_object(*claim, "spec"), "volumeMode", json::value("Filesystem"));
+}
+
 void set_volume_defaults(json::object& volume) {
     set_source_defaults(volume);
     if (json::object* projected = object_at(volume, "projected"))
@@ -115,6 +141,7 @@ void set_volume_defaults(json::object& volume) {
             set_default(*found, "defaultMode", json::value(kDefaultFileMode));
     if (json::object* path = object_at(volume, "hostPath"))
         set_default(*path, "type", json::value(""));
+    set_disk_defaults(volume);
     if (volume.size() <= 1 && volume.contains("name")) volume["emptyDir"].emplace_object();
 }
 
@@ -125,8 +152,20 @@ void set_scalar_defaults(json::object& spec) {
     set_default(spec, "schedulerName", json::value("default-scheduler"));
 }
 
+/// What may be missing, and Go writes nevertheless.
+void set_zero_values(json::object& spec) {
+    for_each_object(spec["securityContext"].get_object(), "sysctls",
+                    [](json::object& sysctl) { set_default(sysctl, "value", json::value("")); });
+    json::object* affinity = object_at(spec, "affinity");
+    json::object* nodes = affinity == nullptr ? nullptr : object_at(*affinity, "nodeAffinity");
+    if (nodes == nullptr) return;
+    for_each_object(*nodes, "preferredDuringSchedulingIgnoredDuringExecution",
+                    [](json::object& wish) { ensure_object(wish, "preference"); });
+}
+
 void set_part_defaults(json::object& spec, Requests requests) {
     ensure_object(spec, "securityContext");
+    set_zero_values(spec);
     for (const char* key : {"containers", "initContainers"})
         for_each_object(spec, key, [requests](json::object& container) {
             container.reserve(container.size() + 4);

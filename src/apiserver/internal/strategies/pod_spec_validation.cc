@@ -7,6 +7,8 @@
 #include <boost/json/value_from.hpp>
 #include <limits>
 
+#include "apiserver/internal/pod_validation/container_resources.h"
+#include "apiserver/internal/pod_validation/name_checks.h"
 #include "apiserver/internal/pod_validation/placement.h"
 #include "apiserver/internal/pod_validation/security.h"
 #include "apiserver/internal/pod_validation/value_checks.h"
@@ -55,13 +57,10 @@ void check_searches(const std::vector<std::string>& searches, const std::string&
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < searches.size(); ++i) {
         bytes += searches[i].size() + (i == 0 ? 0 : 1);
-        std::string domain = searches[i];
-        if (domain.size() > 1 && domain.ends_with('.')) domain.pop_back();
-        // Domains of services begin with underscores (_tcp.example.com).
-        std::ranges::replace(domain, '_', 'x');
-        if (domain != "." && !kube::is_dns1123_subdomain(domain))
-            field_errors.push_back(invalid_value(fmt::format("{}[{}]", in, i),
-                                                 json::value(searches[i]), kDnsSubdomainMessage));
+        std::string_view domain = searches[i];
+        if (domain == ".") continue;
+        if (domain.ends_with('.')) domain.remove_suffix(1);
+        check_search_domain(domain, fmt::format("{}[{}]", in, i), field_errors);
     }
     if (bytes > kMostSearchBytes)
         field_errors.push_back(
@@ -114,10 +113,8 @@ void check_host_aliases(const json::object& spec, const std::string& in,
                               "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
         const std::vector<std::string> names = strings_at(*aliases[i], "hostnames");
         for (std::size_t name = 0; name < names.size(); ++name)
-            if (!kube::is_dns1123_subdomain(names[name]))
-                field_errors.push_back(invalid_value(fmt::format("{}.hostnames[{}]", field, name),
-                                                     json::value(names[name]),
-                                                     kDnsSubdomainMessage));
+            check_dns_subdomain(names[name], fmt::format("{}.hostnames[{}]", field, name),
+                                field_errors);
     }
 }
 
@@ -157,20 +154,15 @@ void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors
     check_dns_config(spec, in, field_errors);
     check_range(spec, "activeDeadlineSeconds", 1, kMostDeadline, in, field_errors);
     for (const char* key : {"hostname", "subdomain"})
-        if (const std::string_view text = string_at(spec, key);
-            !text.empty() && !kube::is_dns1123_label(text))
-            field_errors.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(text),
-                                                 text.find('.') == std::string_view::npos
-                                                     ? kDnsLabelMessage
-                                                     : "must not contain dots"));
+        if (const std::string_view text = string_at(spec, key); !text.empty())
+            check_dns_label(text, fmt::format("{}.{}", in, key), field_errors);
     for (const char* key : {"nodeName", "serviceAccountName"})
-        if (const std::string_view text = string_at(spec, key);
-            !text.empty() && !kube::is_dns1123_subdomain(text))
-            field_errors.push_back(invalid_value(fmt::format("{}.{}", in, key), json::value(text),
-                                                 kDnsSubdomainMessage));
+        if (const std::string_view text = string_at(spec, key); !text.empty())
+            check_dns_subdomain(text, fmt::format("{}.{}", in, key), field_errors);
     if (const json::object* selector = object_at(spec, "nodeSelector"))
-        check_labels(*selector, in + ".nodeSelector", field_errors);
+        check_label_map(*selector, in + ".nodeSelector", field_errors);
     check_host_aliases(spec, in, field_errors);
+    check_overhead(spec, in, field_errors);
     check_placement(spec, in, field_errors);
     check_pod_security(spec, in, field_errors);
     if (is_gated(spec) && !string_at(spec, "nodeName").empty())

@@ -1,3 +1,4 @@
+#include "apiserver/internal/pod_validation/claim_spec.h"
 #include "apiserver/internal/pod_validation/value_checks.h"
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/workload_strategies.h"
@@ -9,29 +10,13 @@ namespace {
 
 void begin_pending(json::object& object, WallTime) { object["status"] = {{"phase", "Pending"}}; }
 
-void check_access_modes(const json::object& spec, FieldErrors& field_errors) {
-    const std::vector<std::string> modes = strings_at(spec, "accessModes");
-    if (modes.empty())
-        field_errors.push_back(required("spec.accessModes", "at least 1 access mode is required"));
-    for (const std::string& mode : modes)
-        if (mode != "ReadWriteOnce" && mode != "ReadOnlyMany" && mode != "ReadWriteMany" &&
-            mode != "ReadWriteOncePod")
-            field_errors.push_back(not_supported(
-                "spec.accessModes", mode,
-                {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}));
-}
-
 void validate_claim(const json::object& claim, FieldErrors& field_errors) {
-    const json::object& spec = child(claim, "spec");
-    check_access_modes(spec, field_errors);
-    if (!child(child(spec, "resources"), "requests").contains("storage"))
-        field_errors.push_back(required("spec.resources[storage]"));
-    check_choice(spec, "volumeMode", {"Block", "Filesystem"}, "spec", field_errors);
+    check_claim_spec(child(claim, "spec"), "spec", field_errors);
 }
 
 void validate_volume(const json::object& volume, FieldErrors& field_errors) {
     const json::object& spec = child(volume, "spec");
-    check_access_modes(spec, field_errors);
+    check_access_modes(spec, "spec", field_errors);
     if (child(spec, "capacity").empty()) field_errors.push_back(required("spec.capacity"));
     const std::string_view reclaim = string_at(spec, "persistentVolumeReclaimPolicy");
     if (reclaim != "Retain" && reclaim != "Delete" && reclaim != "Recycle")
