@@ -9,10 +9,12 @@
 
 namespace muster {
 
-/// Runs `task`, then cancels and awaits what is left in `group`, even if the task throws or the
-/// caller is cancelled before that or while it waits here. So a group may live in a coroutine
-/// beside what its tasks refer to. Afterwards the caller can be cancelled as before.
-inline Task<void> then_stop(Task<void> task, TaskGroup& group) {
+/// Runs `task`, then cancels and awaits what is left in `group` (a TaskGroup, or what has one and a
+/// stop() like it), even if the task throws or the caller is cancelled before that or while it waits
+/// here. So a group may live in a coroutine beside what its tasks refer to. Afterwards the caller
+/// can be cancelled as before.
+template <class Group>
+Task<void> then_stop(Task<void> task, Group& group) {
     std::exception_ptr thrown;
     try {
         co_await std::move(task);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/async/then_stop.h"
 #include "control_plane/internal/tcp_dial.h"
 
 namespace muster::control_plane {
@@ -24,6 +25,11 @@ HttpPlace place_of(const apiserver::WebhookEndpoint& endpoint, Duration time) {
             .host = endpoint.host,
             .port = endpoint.port,
             .target = fmt::format("{}?timeout={}s", endpoint.path, seconds)};
+}
+
+Task<void> call(net::HttpClient& client, net::HttpRequest request, Duration time,
+                Result<net::HttpResponse>& answer) {
+    answer = co_await client.call(std::move(request), time);
 }
 
 Error post_failed(std::string_view url, const Error& error) {
@@ -64,8 +70,9 @@ Task<Result<net::HttpResponse>> WebhookClient::exchange(net::HttpConnector conne
                             .idle_connections = 0,
                             .connect_time = time,
                             .body_bytes = kMaxAnswer});
-    Result<net::HttpResponse> answer = co_await client.call(std::move(request), time);
-    co_await client.stop();
+    Result<net::HttpResponse> answer = Error(Code::kCancelled, "the server stops");
+    // Also when whoever asks is cancelled: the server may stop meanwhile.
+    co_await then_stop(call(client, std::move(request), time, answer), client);
     co_return answer;
 }
 

@@ -3,6 +3,7 @@
 #include "apiserver/internal/controllers/default_roles.h"
 #include "apiserver/internal/controllers/role_reconciliation.h"
 #include "apiserver/objects/json_access.h"
+#include "base/async/then_stop.h"
 
 namespace muster::apiserver {
 
@@ -58,7 +59,7 @@ Task<Result<void>> post_default_roles(ServerState& state, Writer& writer) {
             try_to_post(state, writer, std::move(def), std::move(one.object), failure),
             [failure](const std::string& what) { failure->emplace(Code::kInternal, what); });
     }
-    co_await posting.join();
+    co_await then_stop(posting.join(), posting);
     if (!*failure) co_return Result<void>();
     (*failure)->prefix("posting the default roles");
     co_return **failure;
