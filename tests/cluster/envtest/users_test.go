@@ -1,16 +1,19 @@
 package envtest
 
 import (
+	"context"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -51,7 +54,14 @@ func TestUsersAreWhoTheirCertificatesSay(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "dev"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "dev"}},
 	}, metav1.CreateOptions{}))(t)
-	check(t, listPods(t, ann))
+	// The server's own caches learn of roles a moment after they are made.
+	check(t, wait.PollUntilContextCancel(bounded(t), 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		err := listPods(t, ann)
+		if apierrors.IsForbidden(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}))
 }
 
 func TestKubectlOfAUser(t *testing.T) {
