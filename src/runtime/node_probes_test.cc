@@ -71,7 +71,7 @@ TEST_P(NodeProbesTest, HttpAndTcpProbesReachThePod) {
     start_node();
     const std::uint16_t port = free_port();
     json::object more;
-    more["ports"] = json::array{{{"name", "web"}, {"containerPort", port}}};
+    more["ports"] = json::array{{{"name", "web"}, {"containerPort", std::int64_t{port}}}};
     more["startupProbe"] = each_minute({{"tcpSocket", {{"port", "web"}}}});
     more["readinessProbe"] = each_minute({{"httpGet", {{"port", "web"}, {"path", "/ready-now"}}}});
     create(pod_json(

@@ -14,8 +14,8 @@ HOME = os.path.expanduser("~")
 UNWATCHED = {"/proc", "/sys", "/dev", "/tmp", "/var/tmp", "/var/log", "/var/cache", "/var/lib/apt", "/var/lib/dpkg", "/run/lock",
              "/run/user", "/run/sshd", "/run/mount", "/run/systemd/systemd-units-load", str(ROOT), f"{HOME}/.cache", f"{HOME}/.kube/cache",
              f"{HOME}/.cargo", f"{HOME}/.rustup", f"{HOME}/.pyenv", f"{HOME}/.config/go", f"{HOME}/.keras"}
-# A directory that kubectl makes for its cache; its other files are watched.
-MADE_BY_ANYONE = {f"{HOME}/.kube"}
+# Directories that kubectl makes for its cache and `ip netns` for its names; what else is in them is watched.
+MADE_BY_ANYONE = {f"{HOME}/.kube", "/run/netns"}
 CHECKOUT = ".git"
 # Made by any Python, wherever its modules lie.
 UNWATCHED_NAMES = {"__pycache__"}
