@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/async/then_stop.h"
 #include "control_plane/internal/tcp_dial.h"
+#include "net/http/call_once.h"
 
 namespace muster::control_plane {
 
@@ -25,11 +25,6 @@ HttpPlace place_of(const apiserver::WebhookEndpoint& endpoint, Duration time) {
             .host = endpoint.host,
             .port = endpoint.port,
             .target = fmt::format("{}?timeout={}s", endpoint.path, seconds)};
-}
-
-Task<void> call(net::HttpClient& client, net::HttpRequest request, Duration time,
-                Result<net::HttpResponse>& answer) {
-    answer = co_await client.call(std::move(request), time);
 }
 
 Error post_failed(std::string_view url, const Error& error) {
@@ -62,20 +57,6 @@ net::HttpConnector WebhookClient::connector(const apiserver::WebhookEndpoint& en
     };
 }
 
-Task<Result<net::HttpResponse>> WebhookClient::exchange(net::HttpConnector connect,
-                                                        std::string host, net::HttpRequest request,
-                                                        Duration time) {
-    net::HttpClient client(executor_, clock_, std::move(connect),
-                           {.host = std::move(host),
-                            .idle_connections = 0,
-                            .connect_time = time,
-                            .body_bytes = kMaxAnswer});
-    Result<net::HttpResponse> answer = Error(Code::kCancelled, "the server stops");
-    // Also when whoever asks is cancelled: the server may stop meanwhile.
-    co_await then_stop(call(client, std::move(request), time, answer), client);
-    co_return answer;
-}
-
 Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoint, std::string body,
                                               Duration time) {
     const Instant end = clock_.now() + time;
@@ -97,8 +78,11 @@ Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoin
             request.headers.add("Content-Type", "application/json");
             request.body = body;
         }
-        Result<net::HttpResponse> answer = co_await exchange(
-            connector(endpoint, place, **tls), host, std::move(request), end - clock_.now());
+        const Duration left = end - clock_.now();
+        Result<net::HttpResponse> answer =
+            co_await net::call_once(executor_, clock_, connector(endpoint, place, **tls),
+                                    {.host = host, .connect_time = left, .body_bytes = kMaxAnswer},
+                                    std::move(request), left);
         if (clock_.now() >= end)
             co_return post_failed(url, Error(Code::kTimeout, "context deadline exceeded"));
         if (!answer) co_return post_failed(url, answer.error());

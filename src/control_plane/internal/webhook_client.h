@@ -36,8 +36,6 @@ class WebhookClient final : public apiserver::WebhookCaller {
     /// How the host of a place is reached: that of the endpoint at its pod or its other place.
     net::HttpConnector connector(const apiserver::WebhookEndpoint& endpoint, const HttpPlace& place,
                                  net::TlsClientContext& tls);
-    Task<Result<net::HttpResponse>> exchange(net::HttpConnector connect, std::string host,
-                                             net::HttpRequest request, Duration time);
 
     asio::any_io_executor executor_;
     Clock& clock_;

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "base/async/then_stop.h"
-#include "net/http/http_client.h"
+#include "net/http/call_once.h"
 
 namespace muster::cli {
 
@@ -23,22 +22,14 @@ std::string url_of(const control_plane::ListenAddress& server) {
                        server.port);
 }
 
-Task<void> call(net::HttpClient& client, net::HttpRequest request,
-                Result<net::HttpResponse>& answer) {
-    answer = co_await client.call(std::move(request), kOneQuestion);
-}
-
 Task<Result<StorePlace>> ask_one(asio::any_io_executor executor, Clock& clock,
                                  control_plane::ListenAddress server) {
-    net::HttpClientOptions options;
-    options.connect_time = kOneQuestion;
-    options.body_bytes = kLongestAnswer;
-    net::HttpClient client(executor, clock,
-                           net::tcp_connector(executor, server.address, server.port), options);
     net::HttpRequest request;
     request.target = kStorePlacePath;
-    Result<net::HttpResponse> answer = Error(Code::kCancelled, "this program ends");
-    co_await then_stop(call(client, std::move(request), answer), client);
+    const Result<net::HttpResponse> answer = co_await net::call_once(
+        executor, clock, net::tcp_connector(executor, server.address, server.port),
+        {.connect_time = kOneQuestion, .body_bytes = kLongestAnswer}, std::move(request),
+        kOneQuestion);
     if (!answer) co_return Error(answer.error()).prefix(url_of(server));
     auto place = read_store_place(answer->body);
     if (answer->status == 200 && place) co_return place;
