@@ -1,7 +1,5 @@
 #include "apiserver/aggregation/extension_action.h"
 
-#include "kube/objects/selector.h"
-
 namespace muster::apiserver {
 
 namespace {
@@ -32,30 +30,6 @@ bool wants_watch(const std::vector<std::pair<std::string, std::string>>& query) 
     return false;
 }
 
-std::string only_name_in(std::string_view field_selector) {
-    const auto requirements = kube::parse_field_selector(field_selector);
-    if (!requirements) return {};
-    for (const kube::FieldRequirement& one : *requirements)
-        if (one.path == "metadata.name" && !one.negated) return one.value;
-    return {};
-}
-
-std::string extension_verb(kube::Method method, bool collection, bool watch) {
-    switch (method) {
-        case kube::Method::kGet:
-            return !collection ? "get" : watch ? "watch" : "list";
-        case kube::Method::kPost:
-            return "create";
-        case kube::Method::kPut:
-            return "update";
-        case kube::Method::kPatch:
-            return "patch";
-        case kube::Method::kDelete:
-            return collection ? "deletecollection" : "delete";
-    }
-    return "get";
-}
-
 }  // namespace
 
 Action action_on_extension(std::string_view path, kube::Method method,
@@ -76,10 +50,9 @@ Action action_on_extension(std::string_view path, kube::Method method,
     if (parts.size() > at + 1) action.name = parts[at + 1];
     if (parts.size() > at + 2) action.subresource = parts[at + 2];
     const bool collection = action.name.empty();
-    action.verb = extension_verb(method, collection, wants_watch(query));
-    const std::string_view selector = query_value(query, "fieldSelector");
-    if (collection && !selector.empty() && action.verb != "create")
-        action.name = only_name_in(selector);
+    action.verb = verb_of(method, collection, wants_watch(query));
+    if (collection && action.verb != "create")
+        action.name = selected_name(query_value(query, "fieldSelector"));
     return action;
 }
 

@@ -6,7 +6,24 @@ namespace muster::apiserver {
 
 namespace {
 
-/// The only name that a selector allows, or none.
+std::string_view path_verb(kube::Method method) {
+    switch (method) {
+        case kube::Method::kGet:
+            return "get";
+        case kube::Method::kPost:
+            return "post";
+        case kube::Method::kPut:
+            return "put";
+        case kube::Method::kPatch:
+            return "patch";
+        case kube::Method::kDelete:
+            return "delete";
+    }
+    return "get";
+}
+
+}  // namespace
+
 std::string selected_name(std::string_view field_selector) {
     if (field_selector.empty()) return {};
     const auto requirements = kube::parse_field_selector(field_selector);
@@ -31,24 +48,6 @@ std::string_view verb_of(kube::Method method, bool collection, bool watch) {
     }
     return "get";
 }
-
-std::string_view path_verb(kube::Method method) {
-    switch (method) {
-        case kube::Method::kGet:
-            return "get";
-        case kube::Method::kPost:
-            return "post";
-        case kube::Method::kPut:
-            return "put";
-        case kube::Method::kPatch:
-            return "patch";
-        case kube::Method::kDelete:
-            return "delete";
-    }
-    return "get";
-}
-
-}  // namespace
 
 Action action_on(const Target& target, kube::Method method, bool watch,
                  std::string_view field_selector) {

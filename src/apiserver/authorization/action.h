@@ -19,6 +19,11 @@ struct Action {
     std::string path = {};
 };
 
+/// The verb of a request for a resource.
+std::string_view verb_of(kube::Method method, bool collection, bool watch);
+/// The only name that a field selector allows, or none.
+std::string selected_name(std::string_view field_selector);
+
 /// `field_selector`: a collection that is narrowed to one name counts as that object.
 Action action_on(const Target& target, kube::Method method, bool watch,
                  std::string_view field_selector = {});
