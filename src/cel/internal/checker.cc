@@ -11,6 +11,7 @@
 #include "cel/internal/signatures.h"
 #include "cel/internal/time_text.h"
 #include "cel/internal/unification.h"
+#include "kube/values/regex.h"
 
 namespace muster::cel {
 namespace {
@@ -244,7 +245,7 @@ class Checker {
         if (call.function == "matches" && call.arguments.size() == (member ? 1u : 2u)) {
             const Text* pattern = literal_text(*call.arguments.back());
             if (pattern == nullptr) return;
-            if (const std::string problem = pattern_problem(pattern->view()); !problem.empty())
+            if (!kube::Regex::of(pattern->view())->problem().empty())
                 refuse(*call.arguments.back(), "invalid matches argument");
         }
         if (member || call.arguments.size() != 1) return;

@@ -34,9 +34,6 @@ std::span<const NamedFunction> authorization_functions();
 /// Null for operators that the evaluator carries out itself: `&&`, `||`, `?:`, selections.
 Implementation find_implementation(std::string_view name);
 
-/// Why RE2 does not take the pattern; "" if it does.
-std::string pattern_problem(std::string_view pattern);
-
 std::unexpected<Failure> cost_limit_exceeded();
 /// Texts that a function makes fail so beyond this: costs count what goes in.
 constexpr std::size_t kLongestResult = std::size_t{16} << 20;

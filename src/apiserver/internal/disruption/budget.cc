@@ -5,6 +5,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "base/parse_number.h"
+#include "kube/values/document.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -139,7 +140,7 @@ BudgetState budget_status(const json::object& budget, const Coverage& coverage,
                           const ScaleOf& scale_of, WallTime now) {
     const json::object* before = object_at(budget, "status");
     BudgetState state;
-    if (before != nullptr) state.status = json::object(*before, json::storage_ptr());
+    if (before != nullptr) state.status = kube::copy_of(*before);
     json::object& status = state.status;
     const Wanted wanted = wanted_by(child(budget, "spec"), coverage, scale_of);
     if (!wanted.failure.empty()) {

@@ -67,7 +67,7 @@ void validate_core_event(const json::object& event, FieldErrors& field_errors) {
 }
 
 json::object as_core_event(const json::object& event) {
-    json::object named(event, json::storage_ptr());
+    json::object named = kube::copy_of(event);
     name_as_core_event(named);
     return named;
 }

@@ -76,8 +76,4 @@ constexpr NamedFunction kFunctions[] = {
 
 std::span<const NamedFunction> regex_functions() { return kFunctions; }
 
-std::string pattern_problem(std::string_view pattern) {
-    return kube::Regex::of(pattern)->problem();
-}
-
 }  // namespace muster::cel
