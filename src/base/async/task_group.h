@@ -34,8 +34,8 @@ class TaskGroup {
     /// Starts a task soon (never inside this call). After stop() it is dropped unstarted. For tasks
     /// that serve a client, a pod, a connection or a call, and fail alone.
     void spawn(std::string name, Task<void> task, Failed failed = nullptr);
-    /// The same for a task without which the process is useless, such as the only one that accepts
-    /// connections: if it throws, the process ends, so that it can be started again.
+    /// The same for a task without which a command of one user is useless, such as the one that
+    /// reads its signals: if it throws, the process ends. Nothing that serves others uses it.
     void spawn_essential(std::string name, Task<void> task);
 
     /// Cancels every task without waiting.
