@@ -217,6 +217,8 @@ drill_bare_root() {
     chmod 755 "$place"
     step "debootstrap" debootstrap --variant=minbase bookworm "$place" || die "debootstrap failed"
     cp -L /etc/resolv.conf "$place/etc/resolv.conf"
+    # As Debian's installer writes it: looking up a name of the machine without an address takes seconds.
+    printf '127.0.0.1\tlocalhost\n127.0.1.1\t%s\n' "$(hostname)" >"$place/etc/hosts"
     git clone -q "$root" "$place/root/muster"
     rm -f "$logs"/drill-bare-root.{times,steps}
     # The mounts live and die with this namespace. /proc first, so that the root can be told apart.

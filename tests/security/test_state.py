@@ -25,18 +25,19 @@ def daemon(tmp_path):
 
 def test_nothing_is_acknowledged_that_a_deleted_directory_would_hold(daemon):
     daemon.up()
-    pid, address, token = daemon.lock()["pid"], daemon.lock()["address"], daemon.admin()
+    # What is needed to ask lies in that directory, too.
+    pid, connection = daemon.lock()["pid"], daemon.connection()
+    fields = {"Authorization": "Bearer " + daemon.admin(), "Content-Type": "application/json"}
     daemon.must("POST", MAPS, {"metadata": {"name": "before"}})
     aside = daemon.directory / "aside"
     daemon.state.rename(aside)
     try:
-        done = subprocess.run(["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}", "-H", f"Authorization: Bearer {token}",
-                               "-H", "Content-Type: application/json", "-d", '{"metadata":{"name":"after"}}', address + MAPS],
-                              text=True, capture_output=True, timeout=30, check=True)
-        assert done.stdout == "503", done
-        read = subprocess.run(["curl", "-sk", "-H", f"Authorization: Bearer {token}", f"{address}{MAPS}/before"],
-                              text=True, capture_output=True, timeout=30, check=True)
-        assert '"before"' in read.stdout, read
+        connection.request("POST", MAPS, '{"metadata":{"name":"after"}}', fields)
+        answer = connection.getresponse()
+        assert answer.status == 503, answer.read()
+        answer.read()
+        connection.request("GET", f"{MAPS}/before", headers=fields)
+        assert b'"before"' in connection.getresponse().read()
     finally:
         os.kill(pid, 9)
         aside.rename(daemon.state)
@@ -65,10 +66,7 @@ def test_a_log_since_ever_is_the_whole_log(daemon):
     daemon.up()
     daemon.must("POST", PODS, pod("said", "echo something"))
     daemon.wait_for(f"{PODS}/said", lambda found: found["status"].get("phase") == "Succeeded")
-    log = subprocess.run(["curl", "-sk", "-H", f"Authorization: Bearer {daemon.admin()}",
-                          f"{daemon.lock()['address']}{PODS}/said/log?sinceSeconds=9223372036854775807"],
-                         text=True, capture_output=True, timeout=30, check=True)
-    assert log.stdout == "something\n", log
+    assert daemon.read(f"{PODS}/said/log?sinceSeconds=9223372036854775807", "*/*") == "something\n"
 
 
 # What would set a terminal's title, clear it, and turn its writing around.
