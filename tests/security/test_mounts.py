@@ -46,7 +46,7 @@ def test_the_root_is_no_place_for_a_volume(daemon, path):
     assert (ACCOUNT.exists(), sorted(os.listdir("/")), sorted(os.listdir("/run"))) == before
 
 
-@pytest.mark.parametrize("path", ["/proc", "/proc/sys/kernel", "/proc/self/fd", "/usr/../proc/bus"])
+@pytest.mark.parametrize("path", ["/proc", "/proc/sys/kernel", "/proc/self/fd", "/usr/../proc/bus", "/proc/1/exe"])
 def test_the_kernels_files_stay(daemon, path):
     assert "/proc" in refusal(daemon, f"proc-{abs(hash(path)) % 10000}", path)
 

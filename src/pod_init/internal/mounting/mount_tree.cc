@@ -2,12 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,11 +34,6 @@ constexpr std::array<std::string_view, 10> kReplaceable{"/proc/cpuinfo",
                                                         "/proc/slabinfo",
                                                         "/proc/sys/kernel/ns_last_pid",
                                                         "/proc/sys/crypto/fips_enabled"};
-
-bool is_of_proc(int fd) {
-    struct statfs info{};
-    return ::fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
-}
 
 Result<void> check_place(const std::string& path, const std::string& target, int tree) {
     if (path == "/")

@@ -1,7 +1,9 @@
 #include "pod_init/internal/mounting/path_in_root.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -77,20 +79,38 @@ class Walk {
         struct stat info{};
         if (!next || ::fstat(next.get(), &info) < 0)
             return system_error("looking at the mount point " + wanted_, errno);
-        if (S_ISLNK(info.st_mode)) return follow(next.get());
+        if (S_ISLNK(info.st_mode)) return follow(next.get(), name);
         at_.push_back({std::move(next), name, S_ISDIR(info.st_mode)});
         return {};
     }
 
-    Result<void> follow(int link) {
+    Result<void> follow(int link, const std::string& name) {
         if (++links_ > kMostLinks)
             return system_error("looking at the mount point " + wanted_, ELOOP);
         std::array<char, PATH_MAX> text{};
         const ssize_t size = ::readlinkat(link, "", text.data(), text.size());
         if (size < 0) return system_error("reading a link of the mount point " + wanted_, errno);
         const std::string_view target(text.data(), static_cast<std::size_t>(size));
+        if (target.starts_with('/') && is_of_proc(link)) return follow_kernel(name);
         if (target.starts_with('/')) at_.erase(at_.begin() + 1, at_.end());
         put(target);
+        return {};
+    }
+
+    /// Such as /proc/1/root: the kernel doesn't follow its text, which may be that of another root.
+    Result<void> follow_kernel(const std::string& name) {
+        const UniqueFd there(::openat(at_.back().fd.get(), name.c_str(), O_PATH | O_CLOEXEC));
+        struct stat info{};
+        struct stat root{};
+        const bool is_root = there && ::fstat(there.get(), &info) == 0 &&
+                             ::fstat(at_.front().fd.get(), &root) == 0 &&
+                             info.st_dev == root.st_dev && info.st_ino == root.st_ino;
+        if (!is_root)
+            return Error(Code::kInvalid,
+                         fmt::format("nothing can be mounted at {}: {}/{} leads out of the root of "
+                                     "the container's files, or past its mounts",
+                                     wanted_, existing(), name));
+        at_.erase(at_.begin() + 1, at_.end());
         return {};
     }
 
@@ -118,6 +138,11 @@ class Walk {
 };
 
 }  // namespace
+
+bool is_of_proc(int fd) {
+    struct statfs info{};
+    return ::fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
 
 std::string PathInRoot::path() const {
     std::string whole = existing;

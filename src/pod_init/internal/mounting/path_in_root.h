@@ -23,8 +23,12 @@ struct PathInRoot {
 };
 
 /// Follows the path inside the caller's root, as a cluster's runtime does inside that of a
-/// container: links are followed by their text (also those of /proc that lead elsewhere), `..`
-/// never leaves the root, and takes a name away also where nothing is there.
+/// container: links are followed by their text, `..` never leaves the root, and takes a name away
+/// also where nothing is there. A link of /proc that the kernel follows by no text is an error
+/// unless it leads to the root.
 Result<PathInRoot> find_in_root(const std::string& path);
+
+/// Whether it is a file of a /proc.
+bool is_of_proc(int fd);
 
 }  // namespace muster::pod_init
