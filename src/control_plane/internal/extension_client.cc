@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/time/restarting_task.h"
-#include "control_plane/internal/tcp_dial.h"
 #include "net/forwarding_stream.h"
 
 namespace muster::control_plane {
@@ -86,12 +85,11 @@ class ExtensionClient::Stream final : private KeepsTls, public net::ForwardingSt
 };
 
 ExtensionClient::ExtensionClient(asio::any_io_executor executor, Clock& clock, net::KeyPair shown,
-                                 ConnectToPod connect_to_pod)
+                                 EndpointDial::ConnectToPod connect_to_pod)
     : executor_(std::move(executor)),
       clock_(clock),
       shown_(std::move(shown)),
-      connect_to_pod_(std::move(connect_to_pod)),
-      names_(executor_),
+      dial_(executor_, std::move(connect_to_pod)),
       tasks_(executor_),
       ended_(executor_) {}
 
@@ -124,22 +122,7 @@ Result<std::shared_ptr<ExtensionClient::Call>> ExtensionClient::begin(
     const apiserver::WebhookEndpoint& where = endpoint.where;
     const apiserver::NetworkPort to =
         where.place ? *where.place : apiserver::NetworkPort{where.host, where.port};
-    net::HttpConnector connect = [this, pod = where.pod, to, host = where.host,
-                                  context = tls.get()]() {
-        // The lambda may go before its coroutine: what the coroutine needs is copied here.
-        return
-            [](ExtensionClient* client, std::optional<apiserver::PodPort> at,
-               apiserver::NetworkPort or_at, std::string name,
-               net::TlsClientContext* secured) -> Task<Result<std::unique_ptr<net::ByteStream>>> {
-                Result<std::unique_ptr<net::ByteStream>> stream =
-                    at ? co_await client->connect_to_pod_(*std::move(at))
-                       : co_await dial_tcp(client->executor_, client->names_, std::move(or_at));
-                if (!stream) co_return stream;
-                CO_TRY(auto session,
-                       co_await secured->connect(*std::move(stream), std::move(name)));
-                co_return std::move(session);
-            }(this, pod, to, host, context);
-    };
+    net::HttpConnector connect = dial_.connector(where.pod, to, where.host, tls.get());
     calls_.push_back(std::make_shared<Call>(executor_, clock_, std::move(tls), std::move(connect),
                                             where.authority()));
     return calls_.back();
@@ -180,7 +163,7 @@ Task<void> ExtensionClient::stop() {
         co_await call->client.stop();
     while (!calls_.empty()) co_await ended_.wait();
     co_await tasks_.join();
-    co_await names_.stop();
+    co_await dial_.stop();
 }
 
 }  // namespace muster::control_plane

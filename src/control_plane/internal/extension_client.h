@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -10,9 +9,8 @@
 #include "base/async/signal.h"
 #include "base/async/task_group.h"
 #include "base/time/clock.h"
-#include "net/byte_stream.h"
+#include "control_plane/internal/endpoint_dial.h"
 #include "net/http/http_client.h"
-#include "net/name_lookup.h"
 #include "net/tls/certificates.h"
 #include "net/tls/tls.h"
 
@@ -24,12 +22,9 @@ namespace muster::control_plane {
 /// is read any more but by its own callers, whose calls end then.
 class ExtensionClient final : public apiserver::ExtensionCaller {
   public:
-    using ConnectToPod =
-        std::function<Task<Result<std::unique_ptr<net::ByteStream>>>(apiserver::PodPort)>;
-
     /// `shown`: the certificate by which the servers know this one.
     ExtensionClient(asio::any_io_executor executor, Clock& clock, net::KeyPair shown,
-                    ConnectToPod connect_to_pod);
+                    EndpointDial::ConnectToPod connect_to_pod);
 
     Task<Result<std::unique_ptr<net::HttpBody>>> open(apiserver::ExtensionEndpoint endpoint,
                                                       net::HttpRequest request, Duration time,
@@ -58,8 +53,7 @@ class ExtensionClient final : public apiserver::ExtensionCaller {
     asio::any_io_executor executor_;
     Clock& clock_;
     const net::KeyPair shown_;
-    ConnectToPod connect_to_pod_;
-    net::NameLookup names_;
+    EndpointDial dial_;
     TaskGroup tasks_;
     std::list<Context> contexts_;  ///< the one used last comes first
     std::list<std::shared_ptr<Call>> calls_;

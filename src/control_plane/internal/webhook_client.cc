@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "control_plane/internal/tcp_dial.h"
 #include "net/http/call_once.h"
 
 namespace muster::control_plane {
@@ -36,25 +35,10 @@ Error post_failed(std::string_view url, const Error& error) {
 net::HttpConnector WebhookClient::connector(const apiserver::WebhookEndpoint& endpoint,
                                             const HttpPlace& place, net::TlsClientContext& tls) {
     const bool own = place.host == endpoint.host && place.port == endpoint.port;
-    std::optional<apiserver::PodPort> pod = own ? endpoint.pod : std::nullopt;
-    apiserver::NetworkPort to =
-        own && endpoint.place ? *endpoint.place : apiserver::NetworkPort{place.host, place.port};
-    return [this, pod = std::move(pod), to = std::move(to), host = place.host,
-            secured = place.tls ? &tls : nullptr]() {
-        // The lambda may go before its coroutine: what the coroutine needs is copied here.
-        return
-            [](WebhookClient* client, std::optional<apiserver::PodPort> at,
-               apiserver::NetworkPort or_at, std::string name,
-               net::TlsClientContext* context) -> Task<Result<std::unique_ptr<net::ByteStream>>> {
-                Result<std::unique_ptr<net::ByteStream>> stream =
-                    at ? co_await client->connect_to_pod_(*std::move(at))
-                       : co_await dial_tcp(client->executor_, client->names_, std::move(or_at));
-                if (!stream || context == nullptr) co_return stream;
-                CO_TRY(auto session,
-                       co_await context->connect(*std::move(stream), std::move(name)));
-                co_return std::move(session);
-            }(this, pod, to, host, secured);
-    };
+    return dial_.connector(
+        own ? endpoint.pod : std::nullopt,
+        own && endpoint.place ? *endpoint.place : apiserver::NetworkPort{place.host, place.port},
+        place.host, place.tls ? &tls : nullptr);
 }
 
 Task<Result<std::string>> WebhookClient::post(apiserver::WebhookEndpoint endpoint, std::string body,

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <string>
 
 #include "apiserver/webhook_caller.h"
 #include "base/async/async.h"
 #include "base/time/clock.h"
+#include "control_plane/internal/endpoint_dial.h"
 #include "control_plane/internal/webhook_exchange.h"
-#include "net/byte_stream.h"
 #include "net/http/http_client.h"
-#include "net/name_lookup.h"
 #include "net/tls/tls.h"
 
 namespace muster::control_plane {
@@ -19,18 +17,15 @@ namespace muster::control_plane {
 /// destroyed.
 class WebhookClient final : public apiserver::WebhookCaller {
   public:
-    using ConnectToPod =
-        std::function<Task<Result<std::unique_ptr<net::ByteStream>>>(apiserver::PodPort)>;
-
-    WebhookClient(asio::any_io_executor executor, Clock& clock, ConnectToPod connect_to_pod)
+    WebhookClient(asio::any_io_executor executor, Clock& clock,
+                  EndpointDial::ConnectToPod connect_to_pod)
         : executor_(std::move(executor)),
           clock_(clock),
-          connect_to_pod_(std::move(connect_to_pod)),
-          names_(executor_) {}
+          dial_(executor_, std::move(connect_to_pod)) {}
 
     Task<Result<std::string>> post(apiserver::WebhookEndpoint endpoint, std::string body,
                                    Duration time) override;
-    Task<void> stop() { return names_.stop(); }
+    Task<void> stop() { return dial_.stop(); }
 
   private:
     /// How the host of a place is reached: that of the endpoint at its pod or its other place.
@@ -39,8 +34,7 @@ class WebhookClient final : public apiserver::WebhookCaller {
 
     asio::any_io_executor executor_;
     Clock& clock_;
-    ConnectToPod connect_to_pod_;
-    net::NameLookup names_;
+    EndpointDial dial_;
 };
 
 }  // namespace muster::control_plane
