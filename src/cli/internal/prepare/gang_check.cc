@@ -7,9 +7,9 @@
 
 #include "jobs/gang.h"
 #include "jobs/kind.h"
+#include "kube/objects/pod_requests.h"
 #include "manifest/fit.h"
 #include "manifest/pod_specs.h"
-#include "runtime/pod_requests.h"
 
 namespace muster::cli {
 
@@ -37,7 +37,7 @@ std::vector<Replicas> replicas_of(manifest::CheckedObject& object) {
         if (spec == nullptr || spec->replicas.value_or(0) == 0) continue;
         const Result<kube::Pod> made = jobs::build_pod(*object.job, {pod.replica_type, 0});
         if (!made) continue;  // refused before, where its job was planned
-        all.push_back({pod.replica_type, *spec->replicas, runtime::requests_of(made->spec),
+        all.push_back({pod.replica_type, *spec->replicas, kube::container_requests(made->spec),
                        pod.path.substr(0, pod.path.find(".template"))});
     }
     return all;

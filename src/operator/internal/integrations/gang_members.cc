@@ -67,9 +67,9 @@ std::vector<GangMembers> gang_members(const jobs::Job& job, std::int32_t size,
     return members;
 }
 
-Amounts min_resources(const jobs::Job& job, const Priorities& priorities) {
-    if (is_given(job)) return amounts_of(job.run_policy.scheduling_policy->min_resources);
-    Amounts sum;
+kube::Amounts min_resources(const jobs::Job& job, const Priorities& priorities) {
+    if (is_given(job)) return kube::amounts_of(job.run_policy.scheduling_policy->min_resources);
+    kube::Amounts sum;
     for (const GangMembers& members : gang_members(job, jobs::gang_size(job), priorities))
         add_times(sum, pod_requests(job.replica(members.type)->template_.spec), members.count);
     return sum;

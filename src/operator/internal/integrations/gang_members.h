@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jobs/job.h"
-#include "operator/internal/integrations/pod_requests.h"
+#include "kube/objects/pod_requests.h"
 
 namespace muster::operators {
 
@@ -37,6 +37,6 @@ std::vector<GangMembers> gang_members(const jobs::Job& job, std::int32_t size,
                                       const Priorities& priorities);
 
 /// What they need together, or schedulingPolicy.minResources if given.
-Amounts min_resources(const jobs::Job& job, const Priorities& priorities);
+kube::Amounts min_resources(const jobs::Job& job, const Priorities& priorities);
 
 }  // namespace muster::operators

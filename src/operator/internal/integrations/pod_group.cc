@@ -7,7 +7,7 @@ namespace muster::operators {
 jobs::OwnedObject pod_group(const jobs::Job& job, kube::ResourceType type,
                             const Priorities& priorities) {
     json::object spec{{"minMember", jobs::gang_size(job)}};
-    if (const Amounts resources = min_resources(job, priorities); !resources.empty())
+    if (const kube::Amounts resources = min_resources(job, priorities); !resources.empty())
         spec["minResources"] = to_json(resources);
     jobs::OwnedObject group{.type = std::move(type),
                             .name = job.metadata.name,

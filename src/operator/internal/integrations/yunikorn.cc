@@ -31,7 +31,7 @@ json::object task_group(const jobs::Job& job, const GangMembers& members) {
     const kube::PodSpec& spec = job.replica(members.type)->template_.spec;
     json::object group{{"name", lower_case(members.type)},
                        {"minMember", members.count},
-                       {"minResource", to_json(pod_requests(spec))}};
+                       {"minResource", to_json(kube::pod_requests(spec))}};
     for (const auto& [key, value] : spec.node_selector) {
         json::value& selector = group["nodeSelector"];
         if (!selector.is_object()) selector.emplace_object();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/objects/pod_requests.h"
 #include "runtime/internal/run_id.h"
 #include "runtime/internal/scheduling/scheduling.h"
 
@@ -53,7 +54,7 @@ Result<void> PodIsolation::prepare() {
     TRY(devices_, node_.devices.take(pod_->metadata.uid, pod_->spec));
     if (group_) return {};
     std::int64_t cpu_milli = 0;
-    const auto requests = requests_of(pod_->spec);
+    const auto requests = kube::container_requests(pod_->spec);
     if (const auto cpu = requests.find("cpu"); cpu != requests.end())
         cpu_milli = cpu->second.ceil_milli();
     TRY(group_, node_.cgroups.make_pod(pod_->metadata.uid, cpu_milli));

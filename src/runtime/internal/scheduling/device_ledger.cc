@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/objects/pod_requests.h"
 #include "kube/values/json.h"
 #include "kube/values/quantity.h"
 #include "kube/values/read_json.h"
@@ -28,7 +29,7 @@ std::size_t wanted(const kube::Container& container, const std::string& resource
 
 Result<Devices> DeviceLedger::take(const std::string& pod_uid, const kube::PodSpec& spec) {
     if (const auto had = taken_.find(pod_uid); had != taken_.end()) return had->second;
-    const auto requests = requests_of(spec);
+    const auto requests = kube::container_requests(spec);
     Devices mine;
     for (const auto& [resource, ids] : all_) {
         const auto request = requests.find(resource);

@@ -8,6 +8,7 @@
 #include "base/time/restarting_task.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
+#include "kube/objects/pod_requests.h"
 #include "kube/values/time.h"
 
 namespace muster::runtime {
@@ -67,7 +68,7 @@ Scheduler::Known Scheduler::read(const kube::Pod& pod) const {
     known.pod.job = owner == nullptr ? "pod " + known.pod.key : owner->kind + " " + owner->name;
     known.pod.job_uid = owner == nullptr ? pod.metadata.uid : owner->uid;
     known.pod.created = pod.metadata.creation_timestamp;
-    known.pod.requests = requests_of(pod.spec);
+    known.pod.requests = kube::container_requests(pod.spec);
     known.pod.requests["pods"] = kube::Quantity::from_units(1);
     for (const kube::Container& container : pod.spec.containers)
         for (const kube::ContainerPort& port : container.ports)

@@ -9,7 +9,6 @@
 
 #include "kube/objects/pod.h"
 #include "kube/values/quantity.h"
-#include "runtime/pod_requests.h"
 
 namespace muster::runtime {
 

@@ -211,33 +211,5 @@ TEST(ScheduleGangs, AYoungerOneMayPassOnlyWhereItTakesNothingThatTheOlderNeeds) 
               "waits until that has started");
 }
 
-TEST(RequestsOf, SidecarsCountBesideWhatRunsWithThem) {
-    kube::PodSpec spec;
-    spec.containers.resize(1);
-    spec.containers[0].resources.requests["cpu"] = "500m";
-    spec.init_containers.resize(3);
-    spec.init_containers[0].resources.requests["cpu"] = 1;
-    spec.init_containers[0].restart_policy = "Always";
-    EXPECT_EQ(requests_of(spec)["cpu"].ceil_milli(), 1500);
-    spec.init_containers[1].resources.requests["cpu"] = "700m";
-    EXPECT_EQ(requests_of(spec)["cpu"].ceil_milli(), 1700);
-    spec.init_containers[2].resources.requests["cpu"] = 1;
-    spec.init_containers[2].restart_policy = "Always";
-    EXPECT_EQ(requests_of(spec)["cpu"].ceil_milli(), 2500);
-}
-
-TEST(RequestsOf, SumOfContainersOrTheLargestInitContainer) {
-    kube::PodSpec spec;
-    spec.containers.resize(2);
-    spec.containers[0].resources.requests["cpu"] = "500m";
-    spec.containers[1].resources.limits["cpu"] = 1;
-    spec.init_containers.resize(2);
-    spec.init_containers[0].resources.requests["cpu"] = 1;
-    spec.init_containers[1].resources.requests["memory"] = "1Gi";
-    auto requests = requests_of(spec);
-    EXPECT_EQ(requests["cpu"].ceil_milli(), 1500);
-    EXPECT_EQ(requests["memory"].ceil_units(), 1 << 30);
-}
-
 }  // namespace
 }  // namespace muster::runtime

@@ -1,13 +1,13 @@
-#include "operator/internal/integrations/pod_requests.h"
+#include "kube/objects/pod_requests.h"
 
 #include <algorithm>
 
-namespace muster::operators {
+namespace muster::kube {
 namespace {
 
 void raise(Amounts& to, const Amounts& other) {
     for (const auto& [name, quantity] : other) {
-        kube::Quantity& mine = to[name];
+        Quantity& mine = to[name];
         mine = std::max(mine, quantity);
     }
 }
@@ -17,11 +17,11 @@ Amounts read(const json::object& resources, std::string_view field) {
     const json::value* found = resources.if_contains(field);
     if (found == nullptr || !found->is_object()) return amounts;
     for (const auto& [name, value] : found->get_object())
-        if (const auto quantity = kube::Quantity::parse(value)) amounts[name] = *quantity;
+        if (const auto quantity = Quantity::parse(value)) amounts[name] = *quantity;
     return amounts;
 }
 
-Amounts requests_of(const kube::Container& container) {
+Amounts requests_of(const Container& container) {
     Amounts amounts = amounts_of(container.resources.requests);
     amounts.merge(amounts_of(container.resources.limits));
     return amounts;
@@ -44,20 +44,20 @@ void apply_pod_level(const json::object& rest, Amounts& amounts) {
 
 }  // namespace
 
-Amounts amounts_of(const kube::ResourceList& list) {
+Amounts amounts_of(const ResourceList& list) {
     Amounts amounts;
     for (const auto& [name, value] : list)
-        if (const auto quantity = kube::Quantity::parse(value)) amounts[name] = *quantity;
+        if (const auto quantity = Quantity::parse(value)) amounts[name] = *quantity;
     return amounts;
 }
 
-Amounts pod_requests(const kube::PodSpec& spec) {
+Amounts container_requests(const PodSpec& spec) {
     Amounts running;
-    for (const kube::Container& container : spec.containers)
+    for (const Container& container : spec.containers)
         add_times(running, requests_of(container), 1);
     Amounts sidecars;
     Amounts starting;
-    for (const kube::Container& container : spec.init_containers) {
+    for (const Container& container : spec.init_containers) {
         const Amounts own = requests_of(container);
         Amounts at_a_time = sidecars;
         add_times(at_a_time, own, 1);
@@ -66,15 +66,20 @@ Amounts pod_requests(const kube::PodSpec& spec) {
     }
     add_times(running, sidecars, 1);
     raise(running, starting);
-    apply_pod_level(spec.rest, running);
-    add_times(running, read(spec.rest, "overhead"), 1);
     return running;
+}
+
+Amounts pod_requests(const PodSpec& spec) {
+    Amounts requests = container_requests(spec);
+    apply_pod_level(spec.rest, requests);
+    add_times(requests, read(spec.rest, "overhead"), 1);
+    return requests;
 }
 
 void add_times(Amounts& sum, const Amounts& amounts, std::int32_t count) {
     for (const auto& [name, quantity] : amounts) {
-        kube::Quantity& total = sum[name];
-        kube::Quantity doubled = quantity;
+        Quantity& total = sum[name];
+        Quantity doubled = quantity;
         for (std::int32_t rest = count; rest > 0; rest /= 2) {
             if (rest % 2 == 1) total = total + doubled;
             doubled = doubled + doubled;
@@ -88,4 +93,4 @@ json::object to_json(const Amounts& amounts) {
     return object;
 }
 
-}  // namespace muster::operators
+}  // namespace muster::kube

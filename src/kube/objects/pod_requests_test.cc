@@ -1,4 +1,4 @@
-#include "operator/internal/integrations/pod_requests.h"
+#include "kube/objects/pod_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "kube/objects/codec.h"
 
-namespace muster::operators {
+namespace muster::kube {
 namespace {
 
 struct RequestsRow {
@@ -60,23 +60,51 @@ TEST(PodRequests, AreWhatASchedulerSetsAside) {
               R"({"cpu":"2"})"},
          }) {
         SCOPED_TRACE(row.name);
-        kube::PodSpec spec;
+        PodSpec spec;
         std::vector<Cause> problems;
-        kube::decode_into(json::parse(row.spec), spec, "spec", problems);
+        decode_into(json::parse(row.spec), spec, "spec", problems);
         EXPECT_TRUE(problems.empty());
         EXPECT_EQ(json::serialize(to_json(pod_requests(spec))), row.requests);
     }
 }
 
+TEST(PodRequests, SidecarsCountBesideWhatRunsWithThem) {
+    PodSpec spec;
+    spec.containers.resize(1);
+    spec.containers[0].resources.requests["cpu"] = "500m";
+    spec.init_containers.resize(3);
+    spec.init_containers[0].resources.requests["cpu"] = 1;
+    spec.init_containers[0].restart_policy = "Always";
+    EXPECT_EQ(pod_requests(spec)["cpu"].ceil_milli(), 1500);
+    spec.init_containers[1].resources.requests["cpu"] = "700m";
+    EXPECT_EQ(pod_requests(spec)["cpu"].ceil_milli(), 1700);
+    spec.init_containers[2].resources.requests["cpu"] = 1;
+    spec.init_containers[2].restart_policy = "Always";
+    EXPECT_EQ(pod_requests(spec)["cpu"].ceil_milli(), 2500);
+}
+
+TEST(PodRequests, SumOfContainersOrTheLargestInitContainer) {
+    PodSpec spec;
+    spec.containers.resize(2);
+    spec.containers[0].resources.requests["cpu"] = "500m";
+    spec.containers[1].resources.limits["cpu"] = 1;
+    spec.init_containers.resize(2);
+    spec.init_containers[0].resources.requests["cpu"] = 1;
+    spec.init_containers[1].resources.requests["memory"] = "1Gi";
+    auto requests = pod_requests(spec);
+    EXPECT_EQ(requests["cpu"].ceil_milli(), 1500);
+    EXPECT_EQ(requests["memory"].ceil_units(), 1 << 30);
+}
+
 TEST(PodRequests, ManyTimes) {
-    const Amounts one{{"cpu", kube::Quantity::from_milli(1500)}};
+    const Amounts one{{"cpu", Quantity::from_milli(1500)}};
     for (const auto& [count, sum] : std::vector<std::pair<std::int32_t, std::string>>{
              {0, "1"}, {1, "2500m"}, {2, "4"}, {7, "11500m"}, {100'000, "150001"}}) {
-        Amounts total{{"cpu", kube::Quantity::from_units(1)}};
+        Amounts total{{"cpu", Quantity::from_units(1)}};
         add_times(total, one, count);
         EXPECT_EQ(total["cpu"].to_string(), sum);
     }
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::kube
