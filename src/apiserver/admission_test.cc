@@ -253,7 +253,7 @@ TEST_F(AdmissionTest, AnApplyIsAskedAboutToo) {
     webhooks_.answers["v"] = deny("frozen");
     make("a", R"({"k":"1"})");
     configure("Validating", "v", R"("UPDATE")");
-    json::value object = *get("/api/v1/namespaces/default/configmaps/a").body;
+    json::value object = body_of(get("/api/v1/namespaces/default/configmaps/a"));
     object.as_object()["data"] = {{"k", "2"}};
     EXPECT_EQ(put("/api/v1/namespaces/default/configmaps/a", object).status, 403);
     EXPECT_EQ(data_of(get("/api/v1/namespaces/default/configmaps/a")), R"({"k":"1"})");

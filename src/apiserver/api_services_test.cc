@@ -151,7 +151,7 @@ TEST_F(ApiServicesTest, ThoseOfDefinitionsComeAndGoWithThem) {
     settle();
     EXPECT_EQ(condition("v1.a.org"), "True Local: Local APIServices are always available");
     EXPECT_EQ(get(kServices + "/v2.a.org").status, 200);
-    json::value changed = kube::copy_of(*get(crds + "/things.a.org").body);
+    json::value changed = body_of(get(crds + "/things.a.org"));
     changed.at("spec").at("versions").at(1).as_object()["served"] = false;
     ASSERT_EQ(put(crds + "/things.a.org", changed).status, 200);
     settle();

@@ -96,7 +96,7 @@ TEST_F(ApplyTest, MakesTheObjectOnce) {
     await(clock.sleep_for(std::chrono::seconds(5)));
     const kube::Response again = apply(kConfigMap, config_map_with(R"({"v":"1"})"), "m1");
     EXPECT_EQ(again.status, 200) << text(again);
-    EXPECT_EQ(*again.body, *made.body) << "the time of an apply without effect stays";
+    EXPECT_EQ(body_of(again), body_of(made)) << "the time of an apply without effect stays";
     EXPECT_EQ(drain(*watch), "ADDED a");
 }
 
@@ -123,7 +123,7 @@ TEST_F(ApplyTest, TwoManagersShareConflictForceAndLetGo) {
     EXPECT_EQ(message(refused), "Apply failed with 1 conflict: conflict with \"m1\": .data.v");
     EXPECT_EQ(at(refused, "details"), json::parse(R"({"causes":[{"reason":"FieldManagerConflict",
                   "message":"conflict with \"m1\"","field":".data.v"}]})"));
-    EXPECT_EQ(*get(kConfigMap).body, *shared.body) << "a refused apply leaves nothing behind";
+    EXPECT_EQ(body_of(get(kConfigMap)), body_of(shared)) << "a refused apply leaves nothing behind";
 
     const kube::Response forced =
         apply(kConfigMap, config_map_with(R"({"v":"2"})"), "m2", {{"force", "true"}});
@@ -138,7 +138,7 @@ TEST_F(ApplyTest, TwoManagersShareConflictForceAndLetGo) {
 TEST_F(ApplyTest, EveryWriteNamesWhoItWas) {
     const kube::Response made = post(kConfigMaps, config_map("a"), {{"fieldManager", "creator"}});
     EXPECT_THAT(managers(made), ElementsAre("Update creator .data .data.v"));
-    json::value body = *made.body;
+    json::value body = body_of(made);
     body.at("data").as_object()["v"] = "2";
     const kube::Response updated = put(kConfigMap, body, {{"fieldManager", "updater"}});
     EXPECT_THAT(managers(updated), ElementsAre("Update creator .data", "Update updater .data.v"));
@@ -154,10 +154,10 @@ TEST_F(ApplyTest, EveryWriteNamesWhoItWas) {
 TEST_F(ApplyTest, AWriteWithoutEffectIsNone) {
     const kube::Response made = post(kConfigMaps, config_map("a"));
     await(clock.sleep_for(std::chrono::seconds(5)));
-    EXPECT_EQ(*put(kConfigMap, *made.body, {{"fieldManager", "other"}}).body, *made.body);
-    EXPECT_EQ(*put(kConfigMap, json::parse(config_map("a"))).body, *made.body)
+    EXPECT_EQ(body_of(put(kConfigMap, body_of(made), {{"fieldManager", "other"}})), body_of(made));
+    EXPECT_EQ(body_of(put(kConfigMap, json::parse(config_map("a")))), body_of(made))
         << "a client that knows no managedFields keeps them";
-    EXPECT_EQ(*merge_patch(kConfigMap, R"({"data":{"v":"1"}})").body, *made.body);
+    EXPECT_EQ(body_of(merge_patch(kConfigMap, R"({"data":{"v":"1"}})")), body_of(made));
 }
 
 TEST_F(ApplyTest, ClientsEndTrackingAndReplaceEntries) {
@@ -212,7 +212,7 @@ TEST_F(ApplyTest, TheStatusHasEntriesOfItsOwn) {
     EXPECT_EQ(managers(applied).front(),
               "Apply judge/status .status.conditions[type=\"Fine\"] "
               ".status.conditions[type=\"Fine\"].status .status.conditions[type=\"Fine\"].type");
-    EXPECT_EQ(applied.body->at("status").at("conditions").as_array().size(), 2U);
+    EXPECT_EQ(body_of(applied).at("status").at("conditions").as_array().size(), 2U);
     EXPECT_TRUE(at(applied, "spec.nodeName").is_null());
 }
 
@@ -228,7 +228,7 @@ TEST_F(ApplyTest, PodsMergeByTheKeysOfTheirLists) {
             "spec":{"containers":[{"name":"a","image":"i:1"}]}})",
               "m2");
     ASSERT_EQ(labelled.status, 200) << text(labelled);
-    const json::value& container = labelled.body->at("spec").at("containers").at(0);
+    const json::value container = at(labelled, "spec.containers").at(0);
     EXPECT_EQ(container.at("env"), json::parse(R"([{"name":"E","value":"1"}])"));
     EXPECT_EQ(managers(labelled).back(),
               "Apply m2 .metadata.labels.x .spec.containers[name=\"a\"] "
@@ -248,7 +248,7 @@ TEST_F(ApplyTest, CustomResourcesMergeAsTheirSchemaSays) {
         "parts":[{"name":"w","color":"red"}],"open":{"x":{"y":1},"l":[1]}})"),
                                       "m1");
     ASSERT_EQ(made.status, 201) << text(made);
-    EXPECT_EQ(made.body->at("spec").at("parts").at(0).at("size"), 1);
+    EXPECT_EQ(body_of(made).at("spec").at("parts").at(0).at("size"), 1);
     EXPECT_THAT(managers(made),
                 ElementsAre("Apply m1 .spec.open.l .spec.open.x .spec.open.x.y "
                             ".spec.parts[name=\"w\"] .spec.parts[name=\"w\"].color "
@@ -258,14 +258,14 @@ TEST_F(ApplyTest, CustomResourcesMergeAsTheirSchemaSays) {
         "parts":[{"name":"w","size":1},{"name":"z"}],"open":{"x":{"z":1}}})"),
                                         "m2");
     ASSERT_EQ(merged.status, 200) << text(merged);
-    EXPECT_EQ(merged.body->at("spec"),
+    EXPECT_EQ(body_of(merged).at("spec"),
               json::parse(R"({"replicas":2,"plain":["a"],"open":{"x":{"y":1,"z":1},"l":[1]},
                   "parts":[{"name":"w","color":"red","size":1},{"name":"z","size":1}]})"));
     const kube::Response refused = apply(kToy, toy(R"("spec":{"plain":["a","b"]})"), "m2");
     EXPECT_EQ(message(refused), "Apply failed with 1 conflict: conflict with \"m1\": .spec.plain")
         << "a list without keys has one owner";
     const kube::Response left = apply(kToy, toy(R"("spec":{"replicas":2})"), "m1");
-    EXPECT_EQ(left.body->at("spec"), json::parse(R"({"replicas":2,"open":{"x":{"z":1}},
+    EXPECT_EQ(body_of(left).at("spec"), json::parse(R"({"replicas":2,"open":{"x":{"z":1}},
         "parts":[{"name":"w","size":1},{"name":"z","size":1}]})"))
         << text(left);
 }
@@ -288,7 +288,7 @@ TEST_F(ApplyTest, TheStatusOfACustomResourceIsAppliedAlone) {
                 ElementsAre("Apply controller/status .status.phase", "Apply m1 .spec.replicas"));
     const kube::Response put_status = put(std::string(kToy) + "/status",
                                           [&] {
-                                              json::value body = *applied.body;
+                                              json::value body = body_of(applied);
                                               body.at("status").as_object()["replicas"] = 1;
                                               return body;
                                           }(),
@@ -351,7 +351,8 @@ TEST_F(ApplyTest, KubectlTakesOverWhatItAppliedOnItsSide) {
     EXPECT_EQ(annotations.at("kubectl.kubernetes.io/last-applied-configuration"),
               "{\"apiVersion\":\"v1\",\"data\":{\"v\":\"2\"},\"kind\":\"ConfigMap\","
               "\"metadata\":{\"name\":\"a\"}}\n");
-    EXPECT_EQ(*apply(kConfigMap, config_map_with(R"({"v":"2"})"), "kubectl").body, *taken.body);
+    EXPECT_EQ(body_of(apply(kConfigMap, config_map_with(R"({"v":"2"})"), "kubectl")),
+              body_of(taken));
 }
 
 /// What kubectl does itself before it applies on the server's side the first time.

@@ -219,7 +219,7 @@ TEST_F(CrdTest, TheScaleSubresourceReadsAndWritesTheDeclaredPaths) {
     const kube::Response now = get(kThing);
     EXPECT_EQ(at(now, "spec.replicas"), 5);
     EXPECT_EQ(at(now, "metadata.generation"), 2);
-    EXPECT_EQ(put(std::string(kThing) + "/scale", *scale.body).status, 409) << "a stale scale";
+    EXPECT_EQ(put(std::string(kThing) + "/scale", body_of(scale)).status, 409) << "a stale scale";
     EXPECT_EQ(merge_patch(std::string(kThing) + "/scale", R"({"spec":{"replicas":-1}})").status,
               422);
 }
@@ -272,7 +272,7 @@ TEST_F(CrdTest, ADefinitionTakesItsInstancesWithItThenItsPaths) {
     merge_patch(std::string(kThings) + "/held", R"({"metadata":{"finalizers":null}})");
     settle();
     EXPECT_EQ(get(std::string(kCrds) + "/things.ex.org").status, 404);
-    EXPECT_EQ(*get(kThings).body, "404 page not found\n");
+    EXPECT_EQ(body_of(get(kThings)), "404 page not found\n");
     EXPECT_THAT(drain(*watch), ::testing::EndsWith("DELETED held, EOF"));
     EXPECT_EQ(post(kCrds, definition()).status, 201);
     EXPECT_EQ(get(kThings).body->at("items").as_array().size(), 0u);
@@ -282,7 +282,7 @@ TEST_F(CrdTest, AnUpdatedDefinitionServesItsNewSchema) {
     define();
     const std::string path = std::string(kCrds) + "/things.ex.org";
     EXPECT_EQ(post(kThings, thing("t", R"({"size":1,"color":"green"})")).status, 422);
-    json::value changed = *get(path).body;
+    json::value changed = body_of(get(path));
     changed.at("spec")
         .at("versions")
         .at(0)
@@ -299,7 +299,7 @@ TEST_F(CrdTest, AnUpdatedDefinitionServesItsNewSchema) {
     ASSERT_EQ(updated.status, 200) << text(updated);
     EXPECT_EQ(at(updated, "metadata.generation"), 2);
     EXPECT_EQ(post(kThings, thing("t", R"({"size":1,"color":"green"})")).status, 201);
-    changed = *get(path).body;
+    changed = body_of(get(path));
     changed.at("spec").as_object()["scope"] = "Cluster";
     EXPECT_EQ(put(path, changed).status, 422);
 }
@@ -392,7 +392,7 @@ TEST_F(CrdTest, ADefinitionServesItsOwnSchemaWhateverIsValidatedMeanwhile) {
     settle();
     EXPECT_EQ(post(kCrds, definition_of("things", 9)).status, 409);
     const std::string path = std::string(kCrds) + "/things.ex.org";
-    EXPECT_EQ(put(path + "/status", *get(path).body).status, 200);
+    EXPECT_EQ(put(path + "/status", body_of(get(path))).status, 200);
     const auto status_of_size = [&](std::string_view plural, int size) {
         return post(fmt::format("/apis/ex.org/v1/namespaces/default/{}", plural),
                     thing(fmt::format("t{}", size), fmt::format(R"({{"size":{}}})", size)))

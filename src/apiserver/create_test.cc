@@ -269,7 +269,7 @@ TEST_F(CreateTest, UnknownPathsAreAPlainTextNotFound) {
     for (const char* path : {"/apis/nope.org/v1/things", "/api/v2/pods", "/nope"}) {
         const kube::Response response = get(path);
         EXPECT_EQ(response.status, 404);
-        EXPECT_EQ(*response.body, "404 page not found\n") << path;
+        EXPECT_EQ(body_of(response), "404 page not found\n") << path;
     }
 }
 
@@ -300,7 +300,7 @@ TEST_F(CreateTest, QuantitiesOfPodsAreWrittenInTheirOneForm) {
         {"name":"a","image":"x","resources":{"limits":{"cpu":2,"memory":"1.5Gi",
          "a.org/b":"1e3"},"requests":{"cpu":"1000m","memory":"0.5Gi"}}}]}})");
     ASSERT_EQ(made.status, 201) << text(made);
-    EXPECT_EQ(made.body->at("spec").at("containers").at(0).at("resources"),
+    EXPECT_EQ(body_of(made).at("spec").at("containers").at(0).at("resources"),
               json::parse(R"({"limits":{"cpu":"2","memory":"1536Mi","a.org/b":"1e3"},
                               "requests":{"cpu":"1","memory":"512Mi","a.org/b":"1e3"}})"));
 }
@@ -319,7 +319,8 @@ TEST_F(CreateTest, PodsGetTheDefaultsOfARealServer) {
                        "env":[{"name":"N","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}],
         "volumes":[{"name":"c","configMap":{"name":"m"}},{"name":"e"}]}})");
     ASSERT_EQ(made.status, 201) << text(made);
-    const json::object& spec = made.body->at("spec").as_object();
+    const json::value body = body_of(made);
+    const json::object& spec = body.at("spec").as_object();
     for (const auto& [key, value] : std::vector<std::pair<const char*, json::value>>{
              {"restartPolicy", "Always"},
              {"terminationGracePeriodSeconds", 30},
@@ -375,7 +376,7 @@ TEST_F(CreateTest, ImagesArePulledAlwaysUnlessTheyAreTaggedOtherThanLatest) {
             fmt::format(
                 R"({{"metadata":{{"name":"p{}"}},"spec":{{"containers":[{{"name":"a","image":"{}"}}]}}}})",
                 number++, image));
-        EXPECT_EQ(made.body->at("spec").at("containers").at(0).at("imagePullPolicy"), expected)
+        EXPECT_EQ(body_of(made).at("spec").at("containers").at(0).at("imagePullPolicy"), expected)
             << image;
     }
 }
@@ -492,7 +493,7 @@ TEST_F(CreateTest, NamespacesAreActiveLabelledAndHeldByKubernetes) {
     ASSERT_EQ(made.status, 201) << text(made);
     EXPECT_EQ(at(made, "spec.finalizers"), json::array{"kubernetes"});
     EXPECT_EQ(at(made, "status.phase"), "Active");
-    EXPECT_EQ(made.body->at("metadata").at("labels").at("kubernetes.io/metadata.name"), "team");
+    EXPECT_EQ(body_of(made).at("metadata").at("labels").at("kubernetes.io/metadata.name"), "team");
     EXPECT_EQ(post("/api/v1/namespaces", R"({"metadata":{"name":"a.b"}})").status, 422);
     std::vector<std::string> names;
     for (const json::value& item : get("/api/v1/namespaces").body->at("items").as_array())

@@ -89,7 +89,7 @@ TEST_F(CrowdGrowth, OfStatuses) {
                                              {"metadata", {{"name", name(size)}}},
                                              {"spec", {{"containers", std::move(containers)}}}}));
         ASSERT_EQ(made.status, 201) << text(made);
-        json::value pod = *made.body;
+        json::value pod = body_of(made);
         pod.as_object()["status"] = {{"phase", "Running"},
                                      {"containerStatuses", std::move(statuses)},
                                      {"conditions", std::move(conditions)}};

@@ -171,7 +171,7 @@ TEST_F(DeleteTest, ACollectionIsDeletedBySelectorAndAnswersWithWhatItHit) {
         call(kube::Method::kDelete, kPods, nullptr, {{"labelSelector", "k in (a,c)"}});
     EXPECT_EQ(hit.status, 200);
     EXPECT_EQ(at(hit, "kind"), "PodList");
-    EXPECT_EQ(hit.body->at("items").as_array().size(), 2u);
+    EXPECT_EQ(body_of(hit).at("items").as_array().size(), 2u);
     EXPECT_EQ(get(kPods).body->at("items").as_array().size(), 1u);
     EXPECT_EQ(call(kube::Method::kDelete, "/api/v1/pods").status, 405);
     EXPECT_EQ(call(kube::Method::kDelete, "/api/v1/namespaces").status, 405);
@@ -192,7 +192,8 @@ TEST_F(DeleteTest, ANamespaceTakesItsContentWithItAndRefusesMore) {
     EXPECT_EQ(message(refused),
               "configmaps \"late\" is forbidden: unable to create new content in namespace team "
               "because it is being terminated");
-    EXPECT_EQ(refused.body->at("details").at("causes").at(0).at("reason"), "NamespaceTerminating");
+    EXPECT_EQ(body_of(refused).at("details").at("causes").at(0).at("reason"),
+              "NamespaceTerminating");
     settle();
     EXPECT_EQ(get(maps + "/a").status, 404);
     EXPECT_FALSE(at(get("/api/v1/namespaces/team/pods/p"), "metadata.deletionTimestamp").is_null());

@@ -63,7 +63,7 @@ TEST_F(ListTest, PagesShowTheStateOfTheFirstOne) {
     EXPECT_EQ(names(second), "c d ");
     EXPECT_EQ(revision(second), revision(first));
     EXPECT_EQ(at(second, "metadata.remainingItemCount"), 2) << "of that state, too";
-    EXPECT_EQ(second.body->at("items").at(1).at("data").at("v"), "1");
+    EXPECT_EQ(body_of(second).at("items").at(1).at("data").at("v"), "1");
     const kube::Response rest =
         get(kMaps, {{"continue", string_at_path(second, "metadata.continue")}});
     EXPECT_EQ(names(rest), "e f ") << "without a limit all the rest comes";
@@ -172,7 +172,7 @@ TEST_F(ListTest, AFutureRevisionIsATimeoutAfterThreeSeconds) {
     EXPECT_EQ(response.status, 504);
     EXPECT_THAT(message(response),
                 HasSubstr("Timeout: Too large resource version: 99999, current: "));
-    EXPECT_EQ(response.body->at("details").at("causes").at(0).at("reason"),
+    EXPECT_EQ(body_of(response).at("details").at("causes").at(0).at("reason"),
               "ResourceVersionTooLarge");
     EXPECT_EQ(at(response, "details.retryAfterSeconds"), 1);
     EXPECT_EQ(clock.now() - before, std::chrono::seconds(3));

@@ -28,7 +28,7 @@ class PodAccountTest : public ServerFixture {
     json::object spec_of(std::string_view body, std::string space = "default") {
         const kube::Response made = post("/api/v1/namespaces/" + space + "/pods", body);
         EXPECT_EQ(made.status, 201) << text(made);
-        return made.body->at("spec").get_object();
+        return body_of(made).at("spec").get_object();
     }
     void account(std::string_view more) {
         EXPECT_EQ(post("/api/v1/namespaces/default/serviceaccounts",
@@ -110,7 +110,7 @@ TEST_F(PodAccountTest, AnAccountThatIsNotThereIsRefused) {
     const kube::Response refused =
         post("/api/v1/namespaces/default/pods", pod(R"("serviceAccountName":"nobody",)"));
     EXPECT_EQ(refused.status, 403);
-    EXPECT_EQ(refused.body->at("message"),
+    EXPECT_EQ(body_of(refused).at("message"),
               "pods \"p\" is forbidden: error looking up service account default/nobody: "
               "serviceaccount \"nobody\" not found");
 }
@@ -125,8 +125,8 @@ TEST_F(PodAccountTest, TheServerIsAService) {
     const std::string path = "/api/v1/namespaces/default/services/kubernetes";
     const kube::Response service = get(path);
     ASSERT_EQ(service.status, 200);
-    EXPECT_EQ(service.body->at("spec").at("clusterIP"), "10.96.0.1");
-    EXPECT_EQ(service.body->at("spec").at("ports").at(0).at("port"), 443);
+    EXPECT_EQ(body_of(service).at("spec").at("clusterIP"), "10.96.0.1");
+    EXPECT_EQ(body_of(service).at("spec").at("ports").at(0).at("port"), 443);
     remove(path);
     settle();
     EXPECT_EQ(get(path).status, 200) << "it comes back";
@@ -136,10 +136,9 @@ TEST(PodAccountOptionTest, WithoutTokensPodsStayAsTheyAre) {
     struct Plain : ServerFixture {
         void TestBody() override {}
         json::value made() {
-            return *post("/api/v1/namespaces/default/pods",
-                         R"({"metadata":{"name":"p"},"spec":{"serviceAccountName":"nobody",
-                             "containers":[{"name":"c","image":"i"}]}})")
-                        .body;
+            return body_of(post("/api/v1/namespaces/default/pods",
+                                R"({"metadata":{"name":"p"},"spec":{"serviceAccountName":"nobody",
+                                    "containers":[{"name":"c","image":"i"}]}})"));
         }
     } plain;
     const json::value pod = plain.made();

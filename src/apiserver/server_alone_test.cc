@@ -65,7 +65,7 @@ TEST_F(ServerAloneTest, APodMayNameAnAccountThatIsNotThere) {
     const std::string path = "/api/v1/namespaces/default/pods";
     const kube::Response made = post(path, pod("", R"("serviceAccountName":"launcher",)"));
     ASSERT_EQ(made.status, 201);
-    EXPECT_EQ(made.body->at("spec").get_object().if_contains("volumes"), nullptr);
+    EXPECT_EQ(body_of(made).at("spec").get_object().if_contains("volumes"), nullptr);
 }
 
 TEST_F(ServerAloneTest, NamespacesHaveNoAccountsAndCanBeDeleted) {
@@ -95,13 +95,13 @@ TEST_F(ServerAsAskedTest, APodNeedsAnAccountThatNothingMakes) {
     const std::string path = "/api/v1/namespaces/default/";
     const kube::Response refused = post(path + "pods", pod(""));
     EXPECT_EQ(refused.status, 403);
-    EXPECT_EQ(refused.body->at("message"),
+    EXPECT_EQ(body_of(refused).at("message"),
               "pods \"p\" is forbidden: error looking up service account default/default: "
               "serviceaccount \"default\" not found");
     ASSERT_EQ(post(path + "serviceaccounts", R"({"metadata":{"name":"default"}})").status, 201);
     const kube::Response made = post(path + "pods", pod(""));
     ASSERT_EQ(made.status, 201);
-    EXPECT_EQ(made.body->at("spec").at("volumes").as_array().size(), 1);
+    EXPECT_EQ(body_of(made).at("spec").at("volumes").as_array().size(), 1);
 }
 
 TEST_F(ServerAsAskedTest, ServicesGetTheAddressesOfTheRange) {

@@ -122,6 +122,10 @@ class ServerFixture : public ::testing::Test, protected SimulatedLoop {
     static std::string text(const kube::Response& response) {
         return response.body == nullptr ? "no body" : json::serialize(*response.body);
     }
+    /// A copy that may be changed and compared. The answer itself is shared, also with the store.
+    static json::value body_of(const kube::Response& response) {
+        return kube::copy_of(*response.body);
+    }
     /// The value at a dotted path; null if absent.
     static json::value at(const kube::Response& response, std::string_view path) {
         if (response.body == nullptr || !response.body->is_object()) return nullptr;

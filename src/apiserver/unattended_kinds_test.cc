@@ -331,7 +331,7 @@ TEST_F(UnattendedKindsTest, WhatAnOlderClientDoesNotKnowOfAnAutoscalerIsKept) {
     kube::Response old = get(std::string(kOldScalers) + "/x");
     EXPECT_EQ(at(old, "spec.targetCPUUtilizationPercentage"), 70);
     EXPECT_EQ(at(old, "spec.metrics"), nullptr) << text(old);
-    json::value changed = *old.body;
+    json::value changed = body_of(old);
     changed.at("spec").as_object()["targetCPUUtilizationPercentage"] = 60;
     const kube::Response written = put(std::string(kOldScalers) + "/x", changed);
     ASSERT_EQ(written.status, 200) << text(written);

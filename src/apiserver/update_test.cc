@@ -16,7 +16,7 @@ class UpdateTest : public ServerFixture {
   protected:
     static json::value edited(const kube::Response& response, std::string_view path,
                               json::value value) {
-        json::value object = *response.body;
+        json::value object = body_of(response);
         json::object* parent = &object.as_object();
         while (true) {
             const std::size_t dot = path.find('.');
@@ -65,7 +65,7 @@ TEST_F(UpdateTest, LeasesNeedARevision) {
 TEST_F(UpdateTest, AnIdenticalResultIsNoWriteAndNoEvent) {
     const kube::Response made = post(kPods, pod("p"));
     auto watch = open_watch(kPods, {{"resourceVersion", revision(made)}});
-    EXPECT_EQ(revision(put(kPod, *made.body)), revision(made));
+    EXPECT_EQ(revision(put(kPod, body_of(made))), revision(made));
     EXPECT_EQ(revision(put(kPod, json::parse(pod("p")))), revision(made))
         << "what the server fills in again is not a change";
     EXPECT_EQ(revision(merge_patch(kPod, "{}")), revision(made));
@@ -75,7 +75,7 @@ TEST_F(UpdateTest, AnIdenticalResultIsNoWriteAndNoEvent) {
 
 TEST_F(UpdateTest, SystemFieldsAreRestoredFromStorage) {
     const kube::Response made = post(kPods, pod("p"));
-    json::value body = *made.body;
+    json::value body = body_of(made);
     json::object& meta = body.at("metadata").as_object();
     meta["creationTimestamp"] = "2001-01-01T00:00:00Z";
     meta["deletionTimestamp"] = "2001-01-01T00:00:00Z";
@@ -84,7 +84,7 @@ TEST_F(UpdateTest, SystemFieldsAreRestoredFromStorage) {
     body.at("status").as_object()["phase"] = "Running";
     const kube::Response changed = put(kPod, body);
     ASSERT_EQ(changed.status, 200) << text(changed);
-    EXPECT_EQ(*changed.body, *made.body);
+    EXPECT_EQ(body_of(changed), body_of(made));
 }
 
 TEST_F(UpdateTest, TheBodyMustBeAboutTheObjectOfThePath) {
@@ -99,7 +99,7 @@ TEST_F(UpdateTest, TheBodyMustBeAboutTheObjectOfThePath) {
     EXPECT_EQ(response.status, 409);
     EXPECT_THAT(message(response), HasSubstr("Precondition failed: UID in precondition: other"));
     EXPECT_EQ(put(std::string(kConfigMaps) + "/zz", json::parse(config_map("zz"))).status, 404);
-    EXPECT_EQ(put("/api/v1/configmaps/a", *made.body).status, 404);
+    EXPECT_EQ(put("/api/v1/configmaps/a", body_of(made)).status, 404);
 }
 
 TEST_F(UpdateTest, LeasesAndServicesAreCreatedByAnUpdate) {
@@ -115,7 +115,7 @@ TEST_F(UpdateTest, LeasesAndServicesAreCreatedByAnUpdate) {
 
 TEST_F(UpdateTest, PodsMayChangeImagesAndMetadataAndLittleElse) {
     const kube::Response made = post(kPods, pod("p"));
-    json::value image = *made.body;
+    json::value image = body_of(made);
     image.at("spec").at("containers").at(0).as_object()["image"] = "busybox:2";
     const kube::Response changed = put(kPod, image);
     EXPECT_EQ(changed.status, 200) << text(changed);
@@ -138,7 +138,7 @@ TEST_F(UpdateTest, PodsMayChangeImagesAndMetadataAndLittleElse) {
 
 TEST_F(UpdateTest, TheStatusSubresourceChangesTheStatusOnly) {
     const kube::Response made = post(kPods, pod("p"));
-    json::value body = *made.body;
+    json::value body = body_of(made);
     body.at("status").as_object()["phase"] = "Running";
     body.at("spec").as_object()["restartPolicy"] = "Never";
     const kube::Response changed = put(std::string(kPod) + "/status", body);
@@ -196,7 +196,7 @@ TEST_F(UpdateTest, PatchesOfAllThreeTypesApply) {
         patch(kPod, R"({"spec":{"containers":[{"name":"main","image":"busybox:3"}]}})",
               kube::ContentType::kStrategicMergePatch);
     EXPECT_EQ(strategic.status, 200) << text(strategic);
-    EXPECT_EQ(strategic.body->at("spec").at("containers").at(0).at("image"), "busybox:3");
+    EXPECT_EQ(body_of(strategic).at("spec").at("containers").at(0).at("image"), "busybox:3");
 }
 
 struct BadPatch {
@@ -238,7 +238,7 @@ TEST_F(UpdateTest, PatchesThatCannotBeAreRefused) {
         EXPECT_EQ(response.status, row.status) << text(response);
         EXPECT_THAT(message(response), HasSubstr(row.message));
     }
-    EXPECT_EQ(*get(kPod).body, *made.body);
+    EXPECT_EQ(body_of(get(kPod)), body_of(made));
     EXPECT_EQ(merge_patch(std::string(kPods) + "/zz", "{}").status, 404);
 }
 
@@ -257,7 +257,7 @@ TEST_F(UpdateTest, ADryRunChangesNothing) {
         merge_patch(kPod, R"({"metadata":{"labels":{"a":"b"}}})", {{"dryRun", "All"}});
     EXPECT_EQ(at(tried, "metadata.labels.a"), "b");
     EXPECT_EQ(revision(tried), revision(made));
-    EXPECT_EQ(*get(kPod).body, *made.body);
+    EXPECT_EQ(body_of(get(kPod)), body_of(made));
 }
 
 TEST_F(UpdateTest, ABindingAssignsAPodOnce) {
@@ -268,7 +268,7 @@ TEST_F(UpdateTest, ABindingAssignsAPodOnce) {
     EXPECT_EQ(at(bound, "code"), 201);
     const kube::Response now = get(kPod);
     EXPECT_EQ(at(now, "spec.nodeName"), "n1");
-    EXPECT_EQ(now.body->at("status").at("conditions").at(0).at("type"), "PodScheduled");
+    EXPECT_EQ(body_of(now).at("status").at("conditions").at(0).at("type"), "PodScheduled");
     EXPECT_EQ(at(now, "metadata.generation"), 1) << "where it runs is nothing that it asked for";
     const kube::Response again =
         post(std::string(kPod) + "/binding", R"({"target":{"kind":"Node","name":"n2"}})");

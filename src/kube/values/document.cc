@@ -12,6 +12,12 @@
 namespace muster::kube {
 namespace {
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSealChecked = true;
+#else
+constexpr bool kSealChecked = false;
+#endif
+
 /// Hands out memory from front to back and frees nothing.
 class Arena final : public json::memory_resource {
   public:
@@ -22,6 +28,10 @@ class Arena final : public json::memory_resource {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
+    /// From now on the tree is shared: copies that Boost.JSON would make in this memory would be
+    /// used after it, or by two threads at once.
+    void seal() { sealed_ = true; }
+
   private:
     struct alignas(std::max_align_t) Block {
         Block* next;
@@ -29,6 +39,9 @@ class Arena final : public json::memory_resource {
     static constexpr std::size_t kSmallestBlock = 512;
 
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if constexpr (kSealChecked)
+            CHECK(!sealed_,
+                  "a part of a shared tree is copied into the tree's memory: use copy_of");
         if (void* place = take(bytes, alignment)) return place;
         const std::size_t size = std::max(bytes, kSmallestBlock);
         auto* block = new (::operator new(sizeof(Block) + size)) Block{blocks_};
@@ -53,6 +66,7 @@ class Arena final : public json::memory_resource {
     char* top_;
     char* end_;
     Block* blocks_ = nullptr;
+    bool sealed_ = false;
 };
 
 }  // namespace
@@ -107,6 +121,7 @@ const json::value& Document::value() const {
 
 ObjectPtr Document::share() && {
     const json::value* root = &holder_->root;
+    holder_->arena.seal();
     return ObjectPtr(std::move(holder_), root);
 }
 

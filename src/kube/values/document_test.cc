@@ -7,6 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 
+#include "kube/values/equality.h"
+
 namespace muster::kube {
 namespace {
 
@@ -59,7 +61,7 @@ TEST(Document, SharesWhatOutlivesIt) {
         shared = std::move(document).share();
         watched = shared;
     }
-    EXPECT_EQ(shared->at("nested"), sample().at("nested"));
+    EXPECT_TRUE(equal(shared->at("nested"), sample().at("nested")));
     EXPECT_EQ(shared->at("late"), "added before it was shared");
     shared.reset();
     EXPECT_TRUE(watched.expired());
@@ -110,6 +112,15 @@ TEST(CopyOf, ACopyOutlivesTheSharedTree) {
     shared.reset();
     EXPECT_EQ(copy.at("text").as_string(), std::string(200, 'x'));
 }
+
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+TEST(CopyOfDeathTest, ACopyInASharedTreesMemoryIsFoundOut) {
+    Document document = Document::empty_object(64);
+    document.object()["text"] = std::string(200, 'x');
+    const ObjectPtr shared = std::move(document).share();
+    EXPECT_DEATH({ const json::value copy(*shared); }, "use copy_of");
+}
+#endif
 
 }  // namespace
 }  // namespace muster::kube

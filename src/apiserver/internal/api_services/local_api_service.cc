@@ -7,6 +7,7 @@
 #include "apiserver/aggregation/extension_server.h"
 #include "apiserver/aggregation/local_priority.h"
 #include "apiserver/objects/json_access.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 
@@ -55,8 +56,9 @@ Registration decide_registration(const RegistrationState& state) {
     if (now != kAlways && now != kOnStart) return Registration::kLeave;
     if (now == kOnStart && (!state.was_at_start || state.synced)) return Registration::kLeave;
     if (state.wanted == nullptr) return Registration::kDelete;
-    return child(*state.current, "spec") == child(*state.wanted, "spec") ? Registration::kLeave
-                                                                         : Registration::kUpdate;
+    return kube::equal(child(*state.current, "spec"), child(*state.wanted, "spec"))
+               ? Registration::kLeave
+               : Registration::kUpdate;
 }
 
 }  // namespace muster::apiserver

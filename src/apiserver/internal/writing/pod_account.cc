@@ -4,6 +4,7 @@
 
 #include "apiserver/objects/json_access.h"
 #include "kube/transport/server_address.h"
+#include "kube/values/document.h"
 
 namespace muster::apiserver {
 
@@ -93,7 +94,7 @@ void give_account(json::object& pod, const json::object& account, std::string_vi
     spec["serviceAccount"] = name;
     const json::array* secrets = array_at(account, "imagePullSecrets");
     if (secrets != nullptr && !secrets->empty())
-        set_default(spec, "imagePullSecrets", json::value(*secrets));
+        set_default(spec, "imagePullSecrets", kube::copy_of(*secrets));
     if (!wants_token(spec, account)) return;
     std::string volume(present_volume(spec));
     const bool present = !volume.empty();
