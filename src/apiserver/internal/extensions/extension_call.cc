@@ -22,10 +22,12 @@ std::string url_of(const ExtensionEndpoint& endpoint, const std::string& path) {
 }
 
 Task<Result<net::HttpResponse>> ask_extension(ServerState& state, ExtensionEndpoint endpoint,
-                                              std::string path, std::size_t most, Duration time) {
+                                              std::string path, std::size_t most, Duration time,
+                                              std::string method) {
     if (state.extension_caller == nullptr)
         co_return Error(Code::kUnsupported, "this server does not call others");
     net::HttpRequest request;
+    request.method = std::move(method);
     request.target = std::move(path);
     request.headers = {{"User-Agent", "kube-aggregator"},
                        {"Accept", "application/json"},
@@ -46,9 +48,11 @@ Task<Result<net::HttpResponse>> ask_extension(ServerState& state, ExtensionEndpo
 }
 
 Task<Result<net::HttpResponse>> ask_extension(ServerState& state, ExtensionServer server,
-                                              std::string path, std::size_t most, Duration time) {
+                                              std::string path, std::size_t most, Duration time,
+                                              std::string method) {
     CO_TRY(ExtensionEndpoint endpoint, endpoint_of(state, server));
-    co_return co_await ask_extension(state, std::move(endpoint), std::move(path), most, time);
+    co_return co_await ask_extension(state, std::move(endpoint), std::move(path), most, time,
+                                     std::move(method));
 }
 
 }  // namespace muster::apiserver

@@ -4,13 +4,14 @@
 #include "apiserver/internal/controllers/disruption_controller.h"
 #include "apiserver/internal/controllers/endpoints_controller.h"
 #include "apiserver/internal/controllers/garbage_collector.h"
-#include "apiserver/internal/controllers/namespace_controller.h"
 #include "apiserver/internal/controllers/pod_gc_controller.h"
 #include "apiserver/internal/controllers/quota_controller.h"
 #include "apiserver/internal/controllers/role_aggregation_controller.h"
 #include "apiserver/internal/controllers/service_account_controller.h"
+#include "apiserver/internal/extensions/extension_content.h"
 #include "apiserver/internal/extensions/extension_controller.h"
 #include "apiserver/internal/extensions/registration_controller.h"
+#include "apiserver/internal/namespaces/namespace_controller.h"
 
 namespace muster::apiserver {
 
@@ -18,7 +19,8 @@ std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Wr
     std::vector<std::unique_ptr<Controller>> all;
     if (state.options.cluster_controllers)
         all.push_back(std::make_unique<GarbageCollector>(state, writer));
-    all.push_back(std::make_unique<NamespaceController>(state, writer));
+    all.push_back(std::make_unique<NamespaceController>(
+        state, writer, std::make_unique<ExtensionContent>(state, writer)));
     all.push_back(std::make_unique<RoleAggregationController>(state, writer));
     all.push_back(std::make_unique<QuotaController>(state, writer));
     all.push_back(std::make_unique<ServiceAccountController>(state, writer));

@@ -1,10 +1,10 @@
-#include "apiserver/internal/controllers/namespace_controller.h"
+#include "apiserver/internal/namespaces/namespace_controller.h"
 
+#include "apiserver/internal/namespaces/namespace_conditions.h"
 #include "apiserver/internal/types/crd.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "base/time/loop_watch.h"
-#include "kube/values/time.h"
 
 namespace muster::apiserver {
 
@@ -30,22 +30,18 @@ void remove_entry(json::object& parent, std::string_view key, std::string_view e
     *entries = std::move(kept);
 }
 
-json::object namespace_condition(std::string_view type, bool is_true, std::string_view reason,
-                                 std::string message, const std::string& now) {
-    return {{"type", type},
-            {"status", is_true ? "True" : "False"},
-            {"lastTransitionTime", now},
-            {"reason", reason},
-            {"message", std::move(message)}};
-}
-
 }  // namespace
 
-NamespaceController::NamespaceController(ServerState& state, Writer& writer)
+NamespaceController::NamespaceController(ServerState& state, Writer& writer,
+                                         std::unique_ptr<OutsideContent> outside)
     : state_(state),
       writer_(writer),
       queue_("content clean-up", state.tasks, state.clock,
-             [this](store::StoreKey key) { return reconcile(std::move(key)); }) {}
+             [this](store::StoreKey key) { return reconcile(std::move(key)); }),
+      outside_(std::move(outside)) {
+    outside_->when_gone(
+        [this](std::string name) { queue_.add({"namespaces", "", std::move(name)}); });
+}
 
 void NamespaceController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
     if (change.object != nullptr) return add_if_deleting(change.key, *change.text);
@@ -120,61 +116,26 @@ Task<StatusResult<void>> NamespaceController::reconcile(store::StoreKey key) {
         if (!is_empty(key)) co_return co_await report_remaining(std::move(key));
     }
     if (!is_empty(key)) co_return StatusResult<void>();
+    if (is_namespace(key) && !outside_->is_gone(key.name, uid)) co_return StatusResult<void>();
     swept_.erase(uid);
     co_return co_await let_go(std::move(key));
 }
 
 Task<StatusResult<void>> NamespaceController::report_remaining(store::StoreKey container) {
     if (!is_namespace(container)) co_return StatusResult<void>();
-    std::string remaining;
-    std::map<std::string, std::size_t> by_finalizer;
+    NamespaceContent left;
     for (const DefPtr& def : content_types(container)) {
-        std::size_t count = 0;
         const auto [first, last] = state_.cache.range(def->storage_key(), container.name);
         for (auto it = first; it != last; ++it) {
-            ++count;
+            ++left.instances[def->type.qualified()];
             const json::value finalizers =
                 value_at_path(it->second.object->text(), "metadata.finalizers");
             if (!finalizers.is_array()) continue;
             for (const json::value& entry : finalizers.get_array())
-                if (entry.is_string()) ++by_finalizer[std::string(entry.get_string())];
+                if (entry.is_string()) ++left.by_finalizer[std::string(entry.get_string())];
         }
-        if (count == 0) continue;
-        if (!remaining.empty()) remaining += ", ";
-        remaining += fmt::format("{} has {} resource instances", def->type.qualified(), count);
     }
-    std::string finalizers;
-    for (const auto& [name, count] : by_finalizer) {
-        if (!finalizers.empty()) finalizers += ", ";
-        finalizers += fmt::format("{} in {} resource instances", name, count);
-    }
-    const std::string now = kube::format_time(state_.clock.wall_now());
-    json::array conditions{
-        namespace_condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
-                            "All resources successfully discovered", now),
-        namespace_condition("NamespaceDeletionGroupVersionParsingFailure", false,
-                            "ParsedGroupVersions", "All legacy kube types successfully parsed",
-                            now),
-        namespace_condition("NamespaceDeletionContentFailure", false, "ContentDeleted",
-                            "All content successfully deleted, may be waiting on finalization",
-                            now),
-        namespace_condition("NamespaceContentRemaining", true, "SomeResourcesRemain",
-                            "Some resources are remaining: " + remaining, now),
-        namespace_condition(
-            "NamespaceFinalizersRemaining", !finalizers.empty(),
-            finalizers.empty() ? "ContentHasNoFinalizers" : "SomeFinalizersRemain",
-            finalizers.empty()
-                ? "All content-preserving finalizers finished"
-                : "Some content in the namespace has finalizers remaining: " + finalizers,
-            now)};
-    const DefPtr def = state_.registry.find("v1", "namespaces");
-    Writer::Change change = [def, conditions](const json::value& current) {
-        kube::Document next(current);
-        ensure_object(next.object(), "status")["conditions"] = conditions;
-        return StatusResult<NextState>(settle(*def, current, std::move(next)));
-    };
-    co_return done_unless(co_await writer_.rewrite(def, "", container.name, std::move(change)),
-                          {Code::kNotFound});
+    co_return co_await report_content(state_, writer_, std::move(container.name), std::move(left));
 }
 
 Task<StatusResult<void>> NamespaceController::let_go(store::StoreKey container) {
