@@ -36,6 +36,12 @@ bool Admission::in_use() const {
     return !mutating_.is_empty() || !validating_.is_empty() || policies_.in_use();
 }
 
+std::optional<AdmissionSubject> Admission::subject_of(Operation operation, const Target& target,
+                                                      const WriteQuery& query) const {
+    if (!in_use()) return std::nullopt;
+    return AdmissionSubject{operation, target, query.requester, query.dry_run, query.manager};
+}
+
 StatusResult<void> Admission::failed(const Webhook& webhook, std::string_view why) const {
     if (webhook.ignores_failure) {
         log::warning("an admission webhook failed and is ignored, as its failurePolicy says",

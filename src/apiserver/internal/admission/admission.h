@@ -28,6 +28,9 @@ class Admission {
 
     /// Whether there is any configuration.
     bool in_use() const;
+    /// The write for which the others are called; nullopt if there is no configuration.
+    std::optional<AdmissionSubject> subject_of(Operation operation, const Target& target,
+                                               const WriteQuery& query) const;
 
     /// The result of the mutating webhooks for `after`; nullopt: unchanged. `before` is null for a
     /// creation. Their warnings are added to `warnings`. All arguments outlive the call.

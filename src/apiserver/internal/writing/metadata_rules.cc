@@ -106,4 +106,11 @@ void validate_metadata(const ResourceDef& def, const json::object& object,
         check_owners(*owners, field_errors);
 }
 
+std::string random_suffix(Rng& rng) {
+    constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+    std::string suffix;
+    for (int i = 0; i < 5; ++i) suffix += kAlphabet[rng.below(kAlphabet.size())];
+    return suffix;
+}
+
 }  // namespace muster::apiserver

@@ -10,12 +10,13 @@ namespace {
 
 constexpr std::size_t kMostLimitBytes = std::size_t{3} * 1024 * 1024;
 
-bool is_pod(const Target& target) { return target.def->storage_key() == "pods"; }
 bool is_claim(const Target& target) {
     return target.def->storage_key() == "persistentvolumeclaims";
 }
 
 }  // namespace
+
+bool is_pod(const Target& target) { return target.def->storage_key() == "pods"; }
 
 Surroundings surroundings_of(const ServerState& state, const Target& target,
                              const json::object& object) {
@@ -50,26 +51,6 @@ StatusResult<void> admit_pod(const Target& target, json::object& pod,
     const std::string problem = give_priority(pod, *surroundings.priority);
     if (!problem.empty()) return forbidden(target.type(), name_of(pod), problem);
     return {};
-}
-
-StatusResult<void> check_limits(const Target& target, const json::object& object,
-                                const Surroundings& surroundings) {
-    if (surroundings.ranges.empty()) return {};
-    const std::string problem = is_pod(target) ? pod_limit_problem(object, surroundings.ranges)
-                                               : claim_limit_problem(object, surroundings.ranges);
-    if (!problem.empty()) return forbidden(target.type(), name_of(object), problem);
-    return {};
-}
-
-StatusResult<void> check_default_class(const ServerState& state, const kube::ResourceType& type,
-                                       const json::object& after) {
-    if (type.plural != "priorityclasses" || !bool_at(after, "globalDefault")) return {};
-    const std::string_view other = state.default_class.name();
-    if (other.empty() || other == name_of(after)) return {};
-    return forbidden(
-        type, name_of(after),
-        fmt::format("PriorityClass {} is already marked as default. Only one default can exist",
-                    other));
 }
 
 }  // namespace muster::apiserver

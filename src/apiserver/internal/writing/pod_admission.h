@@ -11,6 +11,8 @@
 
 namespace muster::apiserver {
 
+bool is_pod(const Target& target);
+
 /// What other objects say about a new pod or a new claim of storage, taken from the cache before
 /// the object is completed.
 struct Surroundings {
@@ -26,12 +28,5 @@ Surroundings surroundings_of(const ServerState& state, const Target& target,
 /// Gives a new pod its priority and the defaults of the LimitRanges, or refuses it. Pure.
 StatusResult<void> admit_pod(const Target& target, json::object& pod,
                              const Surroundings& surroundings);
-/// Refuses a complete new object that is outside of the LimitRanges. Pure.
-StatusResult<void> check_limits(const Target& target, const json::object& object,
-                                const Surroundings& surroundings);
-
-/// Refuses a second PriorityClass whose globalDefault is set.
-StatusResult<void> check_default_class(const ServerState& state, const kube::ResourceType& type,
-                                       const json::object& after);
 
 }  // namespace muster::apiserver
