@@ -4,6 +4,7 @@
 
 #include "apiserver/server_fixture.h"
 #include "kube/values/base64.h"
+#include "net/tls/signing_key.h"
 
 namespace muster::apiserver {
 namespace {
@@ -22,7 +23,7 @@ class FakeWebhooks final : public WebhookCaller {
         const json::object& request = review.at("request").as_object();
         asked.push_back(fmt::format("{} {} {}", endpoint.host,
                                     std::string_view(request.at("operation").as_string()),
-                                    std::string_view(request.at("name").as_string())));
+                                    string_at(request, "name")));
         requests.push_back(request);
         pods.push_back(endpoint.pod);
         auto found = answers.find(endpoint.host);
@@ -60,7 +61,9 @@ FakeWebhooks::StatusResult patch(std::string patch) {
 
 class AdmissionTest : public ServerFixture {
   protected:
-    AdmissionTest() { server_->connect_webhooks(webhooks_); }
+    explicit AdmissionTest(ApiServerOptions options = {}) : ServerFixture(options) {
+        server_->connect_webhooks(webhooks_);
+    }
 
     /// One webhook at https://HOST for `operations` on ConfigMaps.
     void configure(std::string_view kind, std::string_view host, std::string_view operations,
@@ -257,6 +260,136 @@ TEST_F(AdmissionTest, AnApplyIsAskedAboutToo) {
     object.as_object()["data"] = {{"k", "2"}};
     EXPECT_EQ(put("/api/v1/namespaces/default/configmaps/a", object).status, 403);
     EXPECT_EQ(data_of(get("/api/v1/namespaces/default/configmaps/a")), R"({"k":"1"})");
+}
+
+/// What a namespace, an account and a class give a new pod, on the way through webhooks.
+class PodAdmissionTest : public AdmissionTest {
+  protected:
+    PodAdmissionTest()
+        : AdmissionTest({.manage_fields = true,
+                         .priority_classes = true,
+                         .signing_key = *net::SigningKey::parse(*net::make_signing_key()),
+                         .root_ca_pem = "the CA"}) {
+        settle();
+        EXPECT_EQ(post("/api/v1/namespaces/default/limitranges",
+                       R"({"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container",
+                           "default":{"cpu":"2"},"defaultRequest":{"cpu":"1"},
+                           "max":{"cpu":"4"}}]}})")
+                      .status,
+                  201);
+        EXPECT_EQ(post("/apis/scheduling.k8s.io/v1/priorityclasses",
+                       R"({"metadata":{"name":"high"},"value":7,"preemptionPolicy":"Never"})")
+                      .status,
+                  201);
+        EXPECT_EQ(
+            post("/api/v1/namespaces/default/serviceaccounts", R"({"metadata":{"name":"robot"}})")
+                .status,
+            201);
+    }
+    kube::Response make_pod(std::string_view spec = "") {
+        return post(kPods, fmt::format(R"({{"metadata":{{"generateName":"p"}},"spec":{{{}
+                               "containers":[{{"name":"c","image":"i"}}]}}}})",
+                                       spec));
+    }
+    void mutate_pods(std::string_view host, std::string changes, std::string_view more = "") {
+        webhooks_.answers[std::string(host)] = changes.empty() ? allow() : patch(changes);
+        configure("Mutating", host, R"("CREATE")", more, "", "", "pods");
+    }
+    static constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+    static constexpr const char* kAgain = R"("reinvocationPolicy":"IfNeeded",)";
+    static constexpr const char* kSecond =
+        R"({"op":"add","path":"/spec/containers/-","value":{"name":"d","image":"i"}})";
+};
+
+TEST_F(PodAdmissionTest, AMutatingWebhookSeesWhatAPodIsGiven) {
+    mutate_pods("m", "");
+    const kube::Response made = make_pod(R"("priorityClassName":"high",)");
+    ASSERT_EQ(made.status, 201) << text(made);
+    const json::object& seen = webhooks_.requests.at(0).at("object").as_object();
+    const json::object& spec = seen.at("spec").as_object();
+    EXPECT_EQ(json::serialize(spec.at("containers").at(0).at("resources")),
+              R"({"limits":{"cpu":"2"},"requests":{"cpu":"1"}})");
+    EXPECT_EQ(spec.at("priority"), 7);
+    EXPECT_EQ(spec.at("preemptionPolicy"), "Never");
+    EXPECT_EQ(spec.at("serviceAccountName"), "default");
+    EXPECT_EQ(spec.at("volumes"), made.body->at("spec").at("volumes"));
+    EXPECT_EQ(seen.at("metadata").at("managedFields"),
+              made.body->at("metadata").at("managedFields"));
+    EXPECT_FALSE(seen.at("metadata").as_object().contains("uid"));
+    EXPECT_FALSE(seen.contains("status"));
+}
+
+TEST_F(PodAdmissionTest, WhatIsMissingIsRefusedBeforeAWebhookIsAsked) {
+    mutate_pods("m", "");
+    EXPECT_THAT(message_of(make_pod(R"("serviceAccountName":"none","priorityClassName":"none",)")),
+                HasSubstr("error looking up service account default/none"));
+    EXPECT_THAT(message_of(make_pod(R"("priorityClassName":"none",)")),
+                HasSubstr("no PriorityClass with name none was found"));
+    EXPECT_THAT(webhooks_.asked, IsEmpty());
+}
+
+TEST_F(PodAdmissionTest, WhatAWebhookAddsIsCompletedToo) {
+    mutate_pods(
+        "m", fmt::format(R"([{},{},{},{}])", kSecond, R"({"op":"remove","path":"/spec/priority"})",
+                         R"({"op":"remove","path":"/spec/preemptionPolicy"})",
+                         R"({"op":"add","path":"/spec/priorityClassName","value":"high"})"));
+    const kube::Response made = make_pod();
+    ASSERT_EQ(made.status, 201) << text(made);
+    const json::object& spec = made.body->at("spec").as_object();
+    const json::object& added = spec.at("containers").at(1).as_object();
+    EXPECT_EQ(json::serialize(added.at("resources")),
+              R"({"limits":{"cpu":"2"},"requests":{"cpu":"1"}})");
+    EXPECT_EQ(added.at("volumeMounts").as_array().size(), 1u);
+    EXPECT_EQ(added.at("terminationMessagePath"), "/dev/termination-log");
+    EXPECT_EQ(spec.at("volumes").as_array().size(), 1u);
+    EXPECT_EQ(spec.at("priority"), 7);
+    EXPECT_EQ(
+        string_at_path(made, "metadata.annotations"),
+        R"({"kubernetes.io/limit-ranger":)"
+        R"("LimitRanger plugin set: cpu request for container d; cpu limit for container d"})");
+}
+
+TEST_F(PodAdmissionTest, WhatAWebhookMakesOfAPodIsChecked) {
+    mutate_pods("m", R"([{"op":"add","path":"/spec/priorityClassName","value":"high"}])");
+    EXPECT_THAT(message_of(make_pod()),
+                HasSubstr("the integer value of priority (0) must not be provided in pod spec"));
+    webhooks_.answers["m"] =
+        patch(R"([{"op":"add","path":"/spec/serviceAccountName","value":"none"}])");
+    EXPECT_THAT(message_of(make_pod()), HasSubstr("error looking up service account default/none"));
+    webhooks_.answers["m"] =
+        patch(R"([{"op":"add","path":"/spec/containers/0/resources/limits/cpu","value":"9"}])");
+    EXPECT_THAT(message_of(make_pod()),
+                HasSubstr("maximum cpu usage per Container is 4, but limit is 9"));
+    webhooks_.answers["m"] =
+        patch(R"([{"op":"add","path":"/spec/serviceAccountName","value":"robot"}])");
+    EXPECT_EQ(string_at_path(make_pod(), "spec.serviceAccount"), "robot");
+}
+
+TEST_F(PodAdmissionTest, WhatTheServerAddsIsShownOnceMore) {
+    mutate_pods("a", fmt::format("[{}]", kSecond), kAgain);
+    const auto first = webhooks_.answers["a"];
+    webhooks_.answers["a"] = [&, first](const json::object& request) {
+        return webhooks_.requests.size() == 1 ? first(request) : allow()(request);
+    };
+    ASSERT_EQ(make_pod().status, 201);
+    ASSERT_EQ(webhooks_.requests.size(), 2u) << "its own change alone would be no reason";
+    EXPECT_EQ(webhooks_.requests[1].at("object").at("spec").at("containers").at(1).at("resources"),
+              webhooks_.requests[1].at("object").at("spec").at("containers").at(0).at("resources"));
+}
+
+TEST_F(PodAdmissionTest, WebhooksAreNotOwnersAndDoNotSpoilThem) {
+    mutate_pods("m", R"([{"op":"add","path":"/metadata/labels","value":{"by":"m"}}])");
+    const kube::Response made = make_pod();
+    EXPECT_EQ(string_at_path(made, "metadata.labels.by"), "m");
+    const json::value owners = at(made, "metadata.managedFields");
+    ASSERT_EQ(owners.get_array().size(), 1u);
+    EXPECT_FALSE(owners.at(0).at("fieldsV1").at("f:metadata").as_object().contains("f:labels"));
+    webhooks_.answers["m"] =
+        patch(R"([{"op":"add","path":"/metadata/managedFields","value":[{"operation":"Cut"}]}])");
+    const kube::Response mended = make_pod();
+    ASSERT_EQ(mended.status, 201) << text(mended);
+    EXPECT_EQ(at(mended, "metadata.managedFields").get_array().size(), 1u);
+    EXPECT_THAT(mended.warnings, ElementsAre(HasSubstr("invalid state after admission")));
 }
 
 struct RuleCase {

@@ -135,6 +135,13 @@ StatusResult<DecodedObject> decode_object(const ResourceDef& def, kube::Document
     return decoded(def, std::move(object), std::move(checked));
 }
 
+void set_defaults(const ResourceDef& def, DecodedObject& decoded) {
+    if (def.custom && kube::apply_defaults(*def.schema, decoded.object.value()))
+        decoded.well_formed = false;
+    if (def.strategy.apply_defaults != nullptr)
+        def.strategy.apply_defaults(decoded.object.object());
+}
+
 kube::Document status_part(const json::object& object, std::size_t spare) {
     constexpr std::string_view kRead[] = {"apiVersion", "kind", "metadata", "status"};
     std::size_t bytes = sizeof(json::key_value_pair) * std::size(kRead) + spare;

@@ -38,6 +38,8 @@ StatusResult<DecodedObject> decode_object(const ResourceDef& def, const kube::Ob
 /// The same for a document that is already ours, such as the result of a patch.
 StatusResult<DecodedObject> decode_object(const ResourceDef& def, kube::Document object,
                                           kube::FieldValidation field_validation);
+/// Sets the fields that were left out and have defaults.
+void set_defaults(const ResourceDef& def, DecodedObject& decoded);
 /// The fields of an object that a write to its status reads.
 kube::Document status_part(const json::object& object, std::size_t spare);
 

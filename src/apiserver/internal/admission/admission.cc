@@ -3,6 +3,7 @@
 #include "apiserver/internal/admission/admission_review.h"
 #include "apiserver/internal/admission/evaluate_beside.h"
 #include "apiserver/internal/conversions/webhook_versions.h"
+#include "apiserver/internal/expressions/weights.h"
 #include "apiserver/internal/webhooks/webhook_call.h"
 #include "apiserver/objects/json_access.h"
 #include "base/log.h"
@@ -39,7 +40,7 @@ bool Admission::in_use() const {
 std::optional<AdmissionSubject> Admission::subject_of(Operation operation, const Target& target,
                                                       const WriteQuery& query) const {
     if (!in_use()) return std::nullopt;
-    return AdmissionSubject{operation, target, query.requester, query.dry_run, query.manager};
+    return AdmissionSubject{operation, target, query.requester, query.dry_run};
 }
 
 StatusResult<void> Admission::failed(const Webhook& webhook, std::string_view why) const {
@@ -114,44 +115,59 @@ Task<StatusResult<std::optional<json::value>>> Admission::ask(
     co_return std::move(verdict->patch);
 }
 
-Task<StatusResult<std::optional<kube::Document>>> Admission::mutate(
-    const AdmissionSubject& subject, const json::value* before, const json::value& after,
-    std::vector<std::string>& warnings) {
+Task<Admission::Mutators> Admission::mutators_of(const AdmissionSubject& subject,
+                                                 const json::value* before,
+                                                 const json::value& after) {
     co_await mutating_.catch_up();
-    const std::vector<Wanted> wanted = wanted_by(mutating_, subject, before, &after);
-    if (wanted.empty()) co_return std::optional<kube::Document>();
-    json::value object(after);
+    Mutators mutators;
+    mutators.wanted_ = wanted_by(mutating_, subject, before, &after);
+    co_return mutators;
+}
+
+Task<StatusResult<bool>> Admission::let_change(const Wanted& wanted,
+                                               const AdmissionSubject& subject,
+                                               const json::value* before, DecodedObject& object,
+                                               std::vector<std::string>& warnings) {
+    CO_TRY(const std::optional<json::value> patch,
+           co_await ask(wanted, subject, before, &object.object.value(), true, warnings));
+    if (!patch) co_return false;
     const DefPtr def = subject.target.def;
-    std::size_t changes = 0;
-    std::vector<std::size_t> seen(wanted.size());
-    // A webhook with the reinvocationPolicy IfNeeded is called once more if others changed the
-    // object after it.
-    for (const bool again : {false, true}) {
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            const Webhook& webhook = *wanted[i].webhook;
-            if (again && (!webhook.reinvoked || seen[i] == changes)) continue;
-            CO_TRY(const std::optional<json::value> patch,
-                   co_await ask(wanted[i], subject, before, &object, true, warnings));
-            if (patch) {
-                const DefPtr seen_as = wanted[i].seen_as;
-                CO_TRY(const kube::Document seen_object,
-                       co_await convert(state_, def, seen_as, object));
-                auto patched = kube::apply_json_patch(seen_object.value(), *patch);
-                if (!patched || !patched->is_object())
-                    co_return inapplicable(
-                        webhook, patched ? "an object becomes none" : patched.error().message());
-                if (!kube::equal(*patched, seen_object.value())) {
-                    CO_TRY(const kube::Document back,
-                           co_await convert(state_, seen_as, def, *patched));
-                    object = back.value();
-                    ++changes;
-                }
-            }
-            seen[i] = changes;
-        }
+    const DefPtr seen_as = wanted.seen_as;
+    CO_TRY(const kube::Document seen,
+           co_await convert(state_, def, seen_as, object.object.value()));
+    auto patched = kube::apply_json_patch(seen.value(), *patch);
+    if (!patched || !patched->is_object())
+        co_return inapplicable(*wanted.webhook,
+                               patched ? "an object becomes none" : patched.error().message());
+    if (kube::equal(*patched, seen.value())) co_return false;
+    CO_TRY(kube::Document back, co_await convert(state_, seen_as, def, *patched));
+    CO_TRY(object, co_await compute_beside(state_.options.side_thread, "decode a changed object",
+                                           schema_weight(*def, subject.requester.body_bytes),
+                                           [&def, &back]() -> StatusResult<DecodedObject> {
+                                               TRY(DecodedObject decoded,
+                                                   decode_object(*def, std::move(back),
+                                                                 kube::FieldValidation::kIgnore));
+                                               set_defaults(*def, decoded);
+                                               return decoded;
+                                           }));
+    co_return true;
+}
+
+Task<StatusResult<bool>> Admission::mutate(Mutators& mutators, const AdmissionSubject& subject,
+                                           const json::value* before, DecodedObject& object,
+                                           std::vector<std::string>& warnings) {
+    const bool again = !mutators.seen_.empty();
+    mutators.seen_.resize(mutators.wanted_.size());
+    const std::size_t changes = mutators.changes_;
+    for (std::size_t i = 0; i < mutators.wanted_.size(); ++i) {
+        const Wanted& wanted = mutators.wanted_[i];
+        std::size_t& seen = mutators.seen_[i];
+        if (again && (!wanted.webhook->reinvoked || seen == mutators.changes_)) continue;
+        CO_TRY(const bool changed, co_await let_change(wanted, subject, before, object, warnings));
+        if (changed) ++mutators.changes_;
+        seen = mutators.changes_;
     }
-    if (changes == 0) co_return std::optional<kube::Document>();
-    co_return std::optional<kube::Document>(kube::Document(object));
+    co_return mutators.changes_ != changes;
 }
 
 Task<StatusResult<void>> Admission::validate(const AdmissionSubject& subject,

@@ -10,8 +10,8 @@
 #include "apiserver/internal/admission/read_objects.h"
 #include "apiserver/internal/admission/webhook.h"
 #include "apiserver/internal/server_state.h"
+#include "apiserver/requests/decoding.h"
 #include "apiserver/requests/status_error.h"
-#include "kube/values/document.h"
 
 namespace muster::apiserver {
 
@@ -32,12 +32,17 @@ class Admission {
     std::optional<AdmissionSubject> subject_of(Operation operation, const Target& target,
                                                const WriteQuery& query) const;
 
-    /// The result of the mutating webhooks for `after`; nullopt: unchanged. `before` is null for a
-    /// creation. Their warnings are added to `warnings`. All arguments outlive the call.
-    Task<StatusResult<std::optional<kube::Document>>> mutate(const AdmissionSubject& subject,
-                                                             const json::value* before,
-                                                             const json::value& after,
-                                                             std::vector<std::string>& warnings);
+    class Mutators;
+    /// The mutating webhooks that a write concerns. `before` is null for a creation.
+    Task<Mutators> mutators_of(const AdmissionSubject& subject, const json::value* before,
+                               const json::value& after);
+    /// Has the webhooks change `object`, which has its defaults then, too; whether they did. Called
+    /// twice at most: the second time only those with the reinvocationPolicy IfNeeded are asked,
+    /// about what was changed since. Their warnings are added to `warnings`. All arguments outlive
+    /// the call.
+    Task<StatusResult<bool>> mutate(Mutators& mutators, const AdmissionSubject& subject,
+                                    const json::value* before, DecodedObject& object,
+                                    std::vector<std::string>& warnings);
     /// Whether the policies and the validating webhooks allow it. `after` is null for a deletion.
     Task<StatusResult<void>> validate(const AdmissionSubject& subject, const json::value* before,
                                       const json::value* after, std::vector<std::string>& warnings);
@@ -57,6 +62,10 @@ class Admission {
     /// Whether its conditions hold; the error if they can't be evaluated and that counts.
     Task<StatusResult<bool>> is_asked(const Webhook& webhook, const AdmissionSubject& subject,
                                       const ReviewQuestion& question);
+    /// Applies the patch of its answer; whether that changed something.
+    Task<StatusResult<bool>> let_change(const Wanted& wanted, const AdmissionSubject& subject,
+                                        const json::value* before, DecodedObject& object,
+                                        std::vector<std::string>& warnings);
     /// The JSON patch of its answer.
     Task<StatusResult<std::optional<json::value>>> ask(const Wanted& wanted,
                                                        const AdmissionSubject& subject,
@@ -69,6 +78,21 @@ class Admission {
     AdmissionPolicies policies_;
     Configurations mutating_;
     Configurations validating_;
+};
+
+/// The mutating webhooks that a write concerns, and what each of them has seen of it.
+class Admission::Mutators {
+  public:
+    bool is_empty() const { return wanted_.empty(); }
+    /// The server itself changed the object after the webhooks.
+    void note_change() { ++changes_; }
+
+  private:
+    friend class Admission;
+    std::vector<Wanted> wanted_;
+    /// How many changes there had been when each was asked; empty before the first time.
+    std::vector<std::size_t> seen_;
+    std::size_t changes_ = 0;
 };
 
 }  // namespace muster::apiserver

@@ -19,7 +19,6 @@ struct AdmissionSubject {
     Target target;
     Requester requester;
     bool dry_run = false;
-    std::string manager = {};  ///< the manager of their changes in managedFields
 };
 
 /// It is about a policy, a webhook or the like, which can always be changed.

@@ -195,6 +195,15 @@ void set_host_ports(json::object& container) {
     });
 }
 
+/// The account has an old name too, which counts only where the new one is missing.
+void set_account_names(json::object& spec) {
+    std::string name(string_at(spec, "serviceAccountName"));
+    if (name.empty()) name = string_at(spec, "serviceAccount");
+    if (name.empty()) name = "default";
+    for (const char* key : {"serviceAccountName", "serviceAccount"})
+        if (string_at(spec, key) != name) spec[key] = name;
+}
+
 }  // namespace
 
 void set_pod_defaults(json::object& pod) {
@@ -208,8 +217,7 @@ void set_pod_defaults(json::object& pod) {
     if (int_at(spec, "terminationGracePeriodSeconds").value_or(0) < 0)
         spec["terminationGracePeriodSeconds"] = 1;
     set_default(spec, "enableServiceLinks", json::value(true));
-    set_default(spec, "serviceAccountName", json::value("default"));
-    set_default(spec, "serviceAccount", json::value(string_at(spec, "serviceAccountName")));
+    set_account_names(spec);
     set_part_defaults(spec, Requests::kFromLimits);
 }
 

@@ -1,15 +1,16 @@
 #include "apiserver/internal/writing/creation.h"
 
+#include "apiserver/internal/expressions/weights.h"
 #include "apiserver/internal/writing/limit_checks.h"
 #include "apiserver/internal/writing/metadata_rules.h"
-#include "apiserver/internal/writing/pod_account.h"
 #include "apiserver/internal/writing/pod_admission.h"
 #include "apiserver/internal/writing/stored_form.h"
 #include "apiserver/internal/writing/update_rules.h"
-#include "apiserver/internal/writing/weights.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "base/async/side_thread.h"
+#include "kube/patch/managed_fields.h"
+#include "kube/values/equality.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -47,22 +48,55 @@ StatusResult<void> check_namespace(const ServerState& state, const Target& targe
     return {};
 }
 
-/// Defaults, ownership and what the kind's rules and other objects set in a new object. Pure.
+/// What a client can't choose. Webhooks see the object without it.
+void clear_system_fields(const Target& target, json::object& object) {
+    json::object& meta = ensure_object(object, "metadata");
+    for (const char* key : {"uid", "creationTimestamp", "deletionTimestamp",
+                            "deletionGracePeriodSeconds", "selfLink"})
+        meta.erase(key);
+    if (target.type().namespaced)
+        meta["namespace"] = target.namespace_;
+    else
+        meta.erase("namespace");
+}
+
+/// An object as its client meant it, and what the server gives it before webhooks see it. Pure.
 StatusResult<void> complete_new(const Target& target, DecodedObject& decoded,
                                 const Ownership& ownership, const Surroundings& surroundings,
-                                WallTime now) {
-    const ResourceDef& def = *target.def;
-    json::object& object = decoded.object.object();
-    if (def.custom) {
-        if (def.has_status && object.erase("status") > 0) decoded.well_formed = false;
-        if (kube::apply_defaults(*def.schema, decoded.object.value())) decoded.well_formed = false;
-    }
-    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
+                                std::string_view suffix) {
+    clear_system_fields(target, decoded.object.object());
+    set_defaults(*target.def, decoded);
     if (ownership.kind == Ownership::Kind::kWrite)
-        track_creation(def, decoded.object.value(), ownership.manager);
-    TRY_VOID(admit_pod(target, object, surroundings));
+        track_creation(*target.def, decoded.object.value(), ownership.manager);
+    return admit_pod(target, decoded.object.object(), surroundings, suffix);
+}
+
+/// What the kind's rules set in a new object after webhooks have seen it. Pure.
+void prepare_new(const ResourceDef& def, DecodedObject& decoded, WallTime now) {
+    json::object& object = decoded.object.object();
+    if (def.custom && def.has_status && object.erase("status") > 0) {
+        decoded.well_formed = false;
+        set_defaults(def, decoded);
+    }
     if (def.strategy.prepare_create != nullptr) def.strategy.prepare_create(object, now);
-    return {};
+}
+
+/// Puts back managedFields that webhooks have made unreadable.
+void mend_owners(DecodedObject& decoded, const json::value& before,
+                 std::vector<std::string>& warnings) {
+    json::object& meta = ensure_object(decoded.object.object(), "metadata");
+    const json::array* entries = array_at(meta, "managedFields");
+    if (entries == nullptr || (before.is_array() && *entries == before.get_array())) return;
+    const Result<json::array> read = kube::read_managed_fields(*entries);
+    if (read) return;
+    warnings.push_back(fmt::format(
+        ".metadata.managedFields was in an invalid state after admission; this could be caused by "
+        "an outdated mutating admission controller; please fix your requests: {}",
+        read.error().message()));
+    if (before.is_null())
+        meta.erase("managedFields");
+    else
+        meta["managedFields"] = before;
 }
 
 }  // namespace
@@ -75,25 +109,56 @@ Ownership ownership_of(const ServerState& state, const Target& target, const Wri
              kube::format_time(state.clock.wall_now())}};
 }
 
+Task<StatusResult<Surroundings>> Creation::look_around(const Target& target,
+                                                       const json::object& object) {
+    if (needs_default_account(state_, target, object))
+        CO_TRY_VOID(co_await make_default_account(target.namespace_));
+    co_return surroundings_of(state_, target, object);
+}
+
+Task<StatusResult<Surroundings>> Creation::complete(const Target& target, DecodedObject& decoded,
+                                                    const Requester& requester, Ownership owner) {
+    CO_TRY(Surroundings surroundings,
+           co_await look_around(target, decoded.object.value().get_object()));
+    CO_TRY_VOID(co_await compute_beside(
+        state_.options.side_thread, "complete a new object", requester.body_bytes,
+        [&target, &decoded, &surroundings, owner = std::move(owner),
+         suffix = is_pod(target) ? random_suffix(state_.rng) : ""] {
+            return complete_new(target, decoded, owner, surroundings, suffix);
+        }));
+    co_return surroundings;
+}
+
+Task<StatusResult<bool>> Creation::admit_again(const AdmissionSubject& subject,
+                                               DecodedObject& decoded) {
+    const Target& target = subject.target;
+    if (!is_pod(target)) co_return false;
+    CO_TRY(const Surroundings surroundings,
+           co_await look_around(target, decoded.object.value().get_object()));
+    co_return co_await compute_beside(
+        state_.options.side_thread, "complete a changed object", subject.requester.body_bytes,
+        [&target, &decoded, &surroundings,
+         suffix = random_suffix(state_.rng)]() -> StatusResult<bool> {
+            const kube::Document before(decoded.object.value());
+            TRY_VOID(admit_pod(target, decoded.object.object(), surroundings, suffix));
+            return !kube::equal(before.value(), decoded.object.value());
+        });
+}
+
 Task<StatusResult<void>> Creation::mutate(const AdmissionSubject& subject, DecodedObject& decoded) {
-    const ResourceDef& def = *subject.target.def;
-    json::object& object = decoded.object.object();
-    // They see it as it will be, except for fields that only the server can set.
-    if (subject.target.type().namespaced)
-        ensure_object(object, "metadata")["namespace"] = subject.target.namespace_;
-    if (def.custom && kube::apply_defaults(*def.schema, decoded.object.value()))
-        decoded.well_formed = false;
-    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(object);
+    Admission::Mutators mutators =
+        co_await admission_.mutators_of(subject, nullptr, decoded.object.value());
+    if (mutators.is_empty()) co_return StatusResult<void>();
     std::vector<std::string> warnings = std::move(decoded.warnings);
-    CO_TRY(std::optional<kube::Document> mutated,
-           co_await admission_.mutate(subject, nullptr, decoded.object.value(), warnings));
-    if (mutated) {
-        CO_TRY(decoded, co_await compute_beside(
-                            state_.options.side_thread, "decode a changed object",
-                            schema_weight(def, subject.requester.body_bytes), [&def, &mutated] {
-                                return decode_object(def, *std::move(mutated),
-                                                     kube::FieldValidation::kIgnore);
-                            }));
+    const json::value* owners = metadata_of(decoded.object.value()).if_contains("managedFields");
+    const json::value owners_before = owners == nullptr ? json::value() : kube::copy_of(*owners);
+    CO_TRY(const bool changed,
+           co_await admission_.mutate(mutators, subject, nullptr, decoded, warnings));
+    if (changed) {
+        CO_TRY(const bool again, co_await admit_again(subject, decoded));
+        if (again) mutators.note_change();
+        CO_TRY_VOID(co_await admission_.mutate(mutators, subject, nullptr, decoded, warnings));
+        if (state_.options.manage_fields) mend_owners(decoded, owners_before, warnings);
     }
     decoded.warnings = std::move(warnings);
     co_return StatusResult<void>();
@@ -105,13 +170,8 @@ StatusResult<void> Creation::stamp(const Target& target, DecodedObject& decoded)
     json::object& meta = ensure_object(object, "metadata");
     if (!string_at(meta, "resourceVersion").empty())
         return internal_error("resourceVersion should not be set on objects to be created");
-    for (const char* key :
-         {"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"})
-        meta.erase(key);
-    if (target.type().namespaced)
-        meta["namespace"] = target.namespace_;
-    else
-        meta.erase("namespace");
+    meta.erase("resourceVersion");
+    clear_system_fields(target, object);
     meta["uid"] = state_.rng.uuid();
     meta["creationTimestamp"] = kube::format_time(state_.clock.wall_now());
     if (def.tracks_generation) meta["generation"] = 1;
@@ -122,61 +182,32 @@ StatusResult<void> Creation::stamp(const Target& target, DecodedObject& decoded)
 
 Task<StatusResult<ServiceAddresses::Claim>> Creation::prepare(const Target& target,
                                                               DecodedObject& decoded,
-                                                              const WriteQuery& query,
-                                                              Ownership owner,
-                                                              const Surroundings& surroundings) {
+                                                              std::size_t bytes) {
     CO_TRY_VOID(stamp(target, decoded));
-    CO_TRY_VOID(co_await compute_beside(
-        state_.options.side_thread, "complete a new object", query.requester.body_bytes,
-        [&target, &decoded, &surroundings, owner = std::move(owner),
-         now = state_.clock.wall_now()] {
-            return complete_new(target, decoded, owner, surroundings, now);
-        }));
-    json::object& object = decoded.object.object();
-    ServiceAddresses::Claim address = target.def->storage_key() == "services"
-                                          ? state_.addresses.assign(object, decoded.field_errors)
-                                          : ServiceAddresses::Claim();
-    CO_TRY_VOID(co_await give_account_to(target, object, query.requester.body_bytes));
-    co_return std::move(address);
-}
-
-Task<StatusResult<void>> Creation::give_account_to(Target target, json::object& pod,
-                                                   std::size_t bytes) {
-    const ApiServerOptions& options = state_.options;
-    const bool needed = options.cluster_controllers || options.pods_need_accounts;
-    if (target.def->storage_key() != "pods" || !needed || options.signing_key == nullptr ||
-        options.root_ca_pem.empty())
-        co_return StatusResult<void>();
-    const kube::ResourceType& accounts = kube::types::kServiceAccounts;
-    const std::string& space = target.namespace_;
-    const std::string name = account_of(pod);
-    if (options.cluster_controllers && name == "default" &&
-        state_.cache.find(accounts.plural, space, name) == nullptr) {
-        // Every namespace has it; this one is too new, or someone has just deleted it.
-        Target missing;
-        missing.def = state_.registry.find(accounts.api_version(), accounts.plural);
-        missing.namespace_ = space;
-        const WriteQuery query;
-        const Ownership owner = ownership_of(state_, missing, query, Ownership::Kind::kWrite);
-        CO_TRY(DecodedObject account,
-               decode_object(*missing.def,
-                             std::make_shared<const json::value>(
-                                 json::object{{"metadata", json::object{{"name", name}}}}),
-                             query.field_validation));
-        const auto made = co_await insert(std::move(missing), std::move(account), query, owner);
-        if (!made && made.error().error.code() != Code::kAlreadyExists) co_return made.error();
-    }
-    const CachedObject* account = state_.cache.find(accounts.plural, space, name);
-    if (account == nullptr)
-        co_return forbidden(
-            target.type(), name_of(pod),
-            fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
-                        space, name, name));
-    co_await compute_beside(state_.options.side_thread, "give a pod its account", bytes,
-                            [&pod, held = account->tree(), suffix = random_suffix(state_.rng)] {
-                                give_account(pod, held->get_object(), suffix);
+    co_await compute_beside(state_.options.side_thread, "prepare a new object", bytes,
+                            [&target, &decoded, now = state_.clock.wall_now()] {
+                                prepare_new(*target.def, decoded, now);
                                 return true;
                             });
+    if (target.def->storage_key() != "services") co_return ServiceAddresses::Claim();
+    co_return state_.addresses.assign(decoded.object.object(), decoded.field_errors);
+}
+
+Task<StatusResult<void>> Creation::make_default_account(std::string space) {
+    const kube::ResourceType& accounts = kube::types::kServiceAccounts;
+    Target missing;
+    missing.def = state_.registry.find(accounts.api_version(), accounts.plural);
+    missing.namespace_ = std::move(space);
+    const WriteQuery query;
+    Ownership owner = ownership_of(state_, missing, query, Ownership::Kind::kWrite);
+    CO_TRY(DecodedObject account,
+           decode_object(*missing.def,
+                         std::make_shared<const json::value>(
+                             json::object{{"metadata", json::object{{"name", "default"}}}}),
+                         query.field_validation));
+    const auto made =
+        co_await insert(std::move(missing), std::move(account), query, std::move(owner));
+    if (!made && made.error().error.code() != Code::kAlreadyExists) co_return made.error();
     co_return StatusResult<void>();
 }
 
@@ -193,6 +224,7 @@ Task<StatusResult<void>> Creation::check_complete(const Target& target,
             return check_limits(target, decoded.object.value().get_object(), surroundings);
         }));
     const json::object& object = decoded.object.value().get_object();
+    CO_TRY_VOID(check_account(target, object, surroundings));
     CO_TRY_VOID(check_default_class(state_, target.type(), object));
     if (requester.admit) CO_TRY_VOID(requester.admit(nullptr, object));
     co_return StatusResult<void>();
@@ -207,10 +239,15 @@ Task<StatusResult<WriteOutcome>> Creation::insert(Target target, DecodedObject d
             "request");
     CO_TRY_VOID(check_namespace(state_, target, name_of(decoded.object.object())));
     const auto subject = admission_.subject_of(Operation::kCreate, target, query);
-    if (subject) CO_TRY_VOID(co_await mutate(*subject, decoded));
-    const Surroundings surroundings = surroundings_of(state_, target, decoded.object.object());
+    CO_TRY(Surroundings surroundings,
+           co_await complete(target, decoded, query.requester, std::move(ownership)));
+    if (subject) {
+        CO_TRY_VOID(co_await mutate(*subject, decoded));
+        // Webhooks take their time, and may have named others.
+        surroundings = surroundings_of(state_, target, decoded.object.value().get_object());
+    }
     CO_TRY(const ServiceAddresses::Claim until_committed,
-           co_await prepare(target, decoded, query, std::move(ownership), surroundings));
+           co_await prepare(target, decoded, query.requester.body_bytes));
     json::object& object = decoded.object.object();
     json::object& meta = object["metadata"].get_object();
     const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));

@@ -36,19 +36,22 @@ class Creation {
                                             Ownership ownership);
 
   private:
+    /// What the server itself gives an object before webhooks see it: defaults, owners of fields,
+    /// and what comes from other objects.
+    Task<StatusResult<Surroundings>> complete(const Target& target, DecodedObject& decoded,
+                                              const Requester& requester, Ownership owner);
     /// Replaces `decoded` by the result of the mutating webhooks.
     Task<StatusResult<void>> mutate(const AdmissionSubject& subject, DecodedObject& decoded);
+    /// What comes from other objects, after webhooks changed the object; whether that changed it.
+    Task<StatusResult<bool>> admit_again(const AdmissionSubject& subject, DecodedObject& decoded);
+    Task<StatusResult<Surroundings>> look_around(const Target& target, const json::object& object);
+    /// Every namespace has it; one is too new, or someone has just deleted it.
+    Task<StatusResult<void>> make_default_account(std::string space);
     /// Sets the fields of a new object that only the server can set.
     StatusResult<void> stamp(const Target& target, DecodedObject& decoded);
-    /// The same, and defaults, owners of fields and what comes from other objects. Keep the result
-    /// until the object is committed.
+    /// The same, and what the kind's rules set. Keep the result until the object is committed.
     Task<StatusResult<ServiceAddresses::Claim>> prepare(const Target& target,
-                                                        DecodedObject& decoded,
-                                                        const WriteQuery& query, Ownership owner,
-                                                        const Surroundings& surroundings);
-    /// Gives a new pod what comes from its service account; refuses it if there is none. Does
-    /// nothing on a server without accounts for pods, or whose accounts have no tokens.
-    Task<StatusResult<void>> give_account_to(Target target, json::object& pod, std::size_t bytes);
+                                                        DecodedObject& decoded, std::size_t bytes);
     /// Whether a new object that is complete may be stored.
     Task<StatusResult<void>> check_complete(const Target& target, const DecodedObject& decoded,
                                             const Surroundings& surroundings,

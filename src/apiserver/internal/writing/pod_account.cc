@@ -83,8 +83,11 @@ bool mount_in(json::object& container, std::string_view volume) {
 
 std::string account_of(const json::object& pod) {
     const json::object* spec = object_at(pod, "spec");
-    const std::string_view name = spec == nullptr ? "" : string_at(*spec, "serviceAccountName");
-    return std::string(name.empty() ? "default" : name);
+    if (spec == nullptr) return "default";
+    for (const char* key : {"serviceAccountName", "serviceAccount"})
+        if (const std::string_view name = string_at(*spec, key); !name.empty())
+            return std::string(name);
+    return "default";
 }
 
 void give_account(json::object& pod, const json::object& account, std::string_view suffix) {

@@ -11,12 +11,20 @@
 
 namespace muster::apiserver {
 
+// What kube-apiserver's plugins LimitRanger, ServiceAccount and Priority give a new pod.
+
 bool is_pod(const Target& target);
 
-/// What other objects say about a new pod or a new claim of storage, taken from the cache before
-/// the object is completed.
+/// What other objects say about a new pod or a new claim of storage, taken from the cache at one
+/// moment.
 struct Surroundings {
     LimitRanges ranges = {};
+    struct Account {
+        std::string name;
+        kube::ObjectPtr object = nullptr;  ///< null: it does not exist
+    };
+    /// Of a pod on a server whose accounts have tokens.
+    std::optional<Account> account = {};
     /// Of a pod.
     std::optional<PodPriority> priority = {};
     /// The class that a pod names and that does not exist.
@@ -25,8 +33,16 @@ struct Surroundings {
 Surroundings surroundings_of(const ServerState& state, const Target& target,
                              const json::object& object);
 
-/// Gives a new pod its priority and the defaults of the LimitRanges, or refuses it. Pure.
+/// Whether a pod's account is that which the server makes in every namespace, and is not there yet.
+bool needs_default_account(const ServerState& state, const Target& target, const json::object& pod);
+
+/// Gives a new pod the defaults of the LimitRanges, what comes from its account, and its priority,
+/// or refuses it. Done again after webhooks have changed the pod; `suffix` ends the name of the
+/// volume with its token. Pure.
 StatusResult<void> admit_pod(const Target& target, json::object& pod,
-                             const Surroundings& surroundings);
+                             const Surroundings& surroundings, std::string_view suffix);
+/// Refuses a pod whose account does not exist. Pure.
+StatusResult<void> check_account(const Target& target, const json::object& pod,
+                                 const Surroundings& surroundings);
 
 }  // namespace muster::apiserver

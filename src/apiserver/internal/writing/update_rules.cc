@@ -283,9 +283,7 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
         proposed.well_formed &= next.contains("status") == stored.contains("status");
         restore(next, stored, "status");
     }
-    if (def.custom && kube::apply_defaults(*def.schema, proposed.object.value()))
-        proposed.well_formed = false;
-    if (def.strategy.apply_defaults != nullptr) def.strategy.apply_defaults(next);
+    set_defaults(def, proposed);
     if (def.strategy.prepare_update != nullptr) def.strategy.prepare_update(next, stored);
     if (!def.custom) forget_stored_parts(next, stored, field_errors);
     const std::size_t structural = field_errors.size();

@@ -1,12 +1,12 @@
 #include "apiserver/internal/writing/writer.h"
 
 #include "apiserver/internal/conversions/webhook_versions.h"
+#include "apiserver/internal/expressions/weights.h"
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/limit_checks.h"
 #include "apiserver/internal/writing/patching.h"
 #include "apiserver/internal/writing/server_side_apply.h"
 #include "apiserver/internal/writing/stored_form.h"
-#include "apiserver/internal/writing/weights.h"
 #include "apiserver/objects/json_access.h"
 #include "base/async/side_thread.h"
 
@@ -56,21 +56,24 @@ Task<StatusResult<void>> Writer::mutate_next(const AdmissionSubject& subject,
                                              std::vector<std::string>& warnings) {
     if (next.kind != NextState::Kind::kReplace || subject.operation == Operation::kDelete)
         co_return StatusResult<void>();
-    CO_TRY(std::optional<kube::Document> mutated,
-           co_await admission_.mutate(subject, &current, next.object.value(), warnings));
-    if (!mutated) co_return StatusResult<void>();
+    Admission::Mutators mutators =
+        co_await admission_.mutators_of(subject, &current, next.object.value());
+    if (mutators.is_empty()) co_return StatusResult<void>();
+    DecodedObject proposed{.object = kube::Document(next.object.value())};
+    CO_TRY(const bool changed,
+           co_await admission_.mutate(mutators, subject, &current, proposed, warnings));
+    if (!changed) co_return StatusResult<void>();
+    CO_TRY_VOID(co_await admission_.mutate(mutators, subject, &current, proposed, warnings));
     const Target& target = subject.target;
-    const Ownership owner =
-        ownership(target, {.manager = subject.manager}, Ownership::Kind::kWrite);
-    CO_TRY(next, co_await compute_beside(
-                     state_.options.side_thread, "decide a changed object",
-                     check_weight(*target.def, subject.requester.body_bytes),
-                     [&target, &current, &mutated, &owner]() -> StatusResult<NextState> {
-                         TRY(DecodedObject proposed, decode_object(*target.def, *std::move(mutated),
-                                                                   kube::FieldValidation::kIgnore));
-                         return decide_update(*target.def, current, std::move(proposed),
-                                              target.subresource, WriteKind::kPatch, owner);
-                     }));
+    // What webhooks change has no owner.
+    const Ownership owner = ownership(target, {}, Ownership::Kind::kApplied);
+    CO_TRY(next, co_await compute_beside(state_.options.side_thread, "decide a changed object",
+                                         check_weight(*target.def, subject.requester.body_bytes),
+                                         [&target, &current, &proposed, &owner] {
+                                             return decide_update(
+                                                 *target.def, current, std::move(proposed),
+                                                 target.subresource, WriteKind::kPatch, owner);
+                                         }));
     co_return admit(subject.requester, current, next);
 }
 

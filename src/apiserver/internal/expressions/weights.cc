@@ -1,4 +1,4 @@
-#include "apiserver/internal/writing/weights.h"
+#include "apiserver/internal/expressions/weights.h"
 
 #include <algorithm>
 
