@@ -105,6 +105,8 @@ constexpr Case kOperators[] = {
     {"[1, 2] != [2, 1]", "true"},
     {"dyn([1]) == [1.0]", "true"},
     {"0.0 / 0.0 < 1.0", "error: NaN values cannot be ordered"},
+    {"dyn(0.0 / 0.0) < dyn('a')", "error: NaN values cannot be ordered"},
+    {"dyn('a') < dyn(0.0 / 0.0)", "error: no such overload"},
     {"dyn('a') < 1", "error: no such overload"},
     {"2 in [1, 2, 3] && !(4 in [1, 2])", "true"},
     {"dyn(2.0) in [1, 2]", "true"},

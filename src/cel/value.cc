@@ -273,6 +273,8 @@ std::expected<int, Failure> compare(const Value& a, const Value& b) {
         if (is_nan(a) || is_nan(b)) return failure("NaN values cannot be ordered");
         return *order_of_numbers(a, b);
     }
+    // cel-go looks at a double before it looks at what that is compared with.
+    if (is_nan(a)) return failure("NaN values cannot be ordered");
     if (a.storage().index() != b.storage().index()) return no_such_overload();
     if (const bool* flag = a.as<bool>()) return sign(*flag, *b.as<bool>());
     if (const Text* text = a.string()) return sign(text->view(), b.string()->view());
