@@ -2,6 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "kube/values/document.h"
 #include "operator/internal/integration_fixture.h"
 
 // Elastic jobs: their HorizontalPodAutoscaler, and what it does to them.
@@ -47,7 +48,7 @@ class ElasticWorld : public IntegrationWorld, public ::testing::Test {
         request.path = pytorch().resource.path("default", "demo", "scale");
         auto found = w.wait(w.api.call(std::move(request)));
         EXPECT_TRUE(found.has_value() && found->status == 200);
-        return *found->body;
+        return kube::copy_of(*found->body);
     }
     /// As an autoscaler does it.
     void scale(int replicas) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/async/task_fault.h"
+#include "kube/values/document.h"
 #include "runtime/internal/node_fixture.h"
 
 namespace muster::runtime {
@@ -500,7 +501,7 @@ TEST_P(NamespacedNodeTest, MountedFieldsFollowThePod) {
     wait_phase("p", "Running");
     auto pod = await(client->get(kube::types::kPods, "default", "p"));
     ASSERT_TRUE(pod);
-    json::value labelled = **pod;
+    json::value labelled = kube::copy_of(**pod);
     labelled.at("metadata").as_object()["labels"] = {{"when", "now"}};
     ASSERT_TRUE(await(client->update(kube::types::kPods, "default", "p", std::move(labelled))));
     wait_phase("p", "Succeeded");

@@ -7,6 +7,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "kube/patch/patch.h"
+#include "kube/values/document.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -25,7 +26,7 @@ std::int64_t number_at_path(const json::object& object, const std::string& path)
 /// Custom resources have the text; built-in kinds have a LabelSelector, or only the labels.
 json::value selector_as_text(const json::value& selector) {
     const json::object* object = selector.if_object();
-    if (object == nullptr) return selector;
+    if (object == nullptr) return kube::copy_of(selector);
     const bool whole = object->contains("matchLabels") || object->contains("matchExpressions");
     return json::value(whole ? selector_text(object) : labels_text(object));
 }

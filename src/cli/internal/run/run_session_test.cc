@@ -12,6 +12,7 @@
 #include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 #include "jobs/kind.h"
+#include "kube/values/document.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {
@@ -87,7 +88,7 @@ Task<void> set_status(kube::Client& client, Clock& clock, std::string status) {
         co_await clock.sleep_for(std::chrono::milliseconds(10));
         auto pod = co_await client.get(kube::types::kPods, "ml", "p");
         if (!pod) continue;
-        json::value changed = **pod;
+        json::value changed = kube::copy_of(**pod);
         changed.get_object()["status"] = json::parse(status);
         (void)co_await client.update(kube::types::kPods, "ml", "p", std::move(changed), "status");
         co_return;
