@@ -7,6 +7,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+using namespace std::chrono_literals;
+
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kQuotas = "/api/v1/namespaces/default/resourcequotas";
 constexpr const char* kRanges = "/api/v1/namespaces/default/limitranges";
@@ -36,6 +38,43 @@ TEST_F(NamespaceLimitsTest, AQuotaCountsManyObjectsInPieces) {
     EXPECT_EQ(string_at_path(quota, "status.used.pods"), "300") << text(quota);
     EXPECT_EQ(post(kPods, pod(300)).status, 201);
     EXPECT_EQ(post(kPods, pod(301)).status, 403);
+}
+
+TEST_F(NamespaceLimitsTest, APodThatHangsInItsDeletionDoesNotCountForEver) {
+    ASSERT_EQ(
+        post(kQuotas, R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"1","count/pods":"9"}}})")
+            .status,
+        201);
+    const auto used = [this] {
+        settle();
+        return string_at_path(get(std::string(kQuotas) + "/q"), "status.used");
+    };
+    // No kubelet ends it.
+    ASSERT_EQ(post(kPods, pod(1, R"(,"nodeName":"lost")")).status, 201);
+    EXPECT_EQ(remove(std::string(kPods) + "/p1", R"({"gracePeriodSeconds":10})").status, 200);
+    EXPECT_EQ(used(), R"({"count/pods":"1","pods":"1"})");
+    advance(20s);
+    EXPECT_EQ(post(kPods, pod(2)).status, 403) << "its grace after its time to end";
+    advance(1s);
+    EXPECT_EQ(used(), R"({"count/pods":"1","pods":"0"})");
+    EXPECT_EQ(post(kPods, pod(2)).status, 201);
+    EXPECT_EQ(used(), R"({"count/pods":"2","pods":"1"})");
+    EXPECT_EQ(
+        merge_patch(std::string(kPods) + "/p1", R"({"metadata":{"labels":{"a":"b"}}})").status,
+        200);
+    EXPECT_EQ(used(), R"({"count/pods":"2","pods":"1"})");
+}
+
+TEST_F(NamespaceLimitsTest, AQuotaIsFreeOfManyPodsThatHang) {
+    ASSERT_EQ(post(kQuotas, R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"300"}}})").status,
+              201);
+    for (int i = 0; i < 300; ++i) {
+        ASSERT_EQ(post(kPods, pod(i, R"(,"nodeName":"lost")")).status, 201);
+        ASSERT_EQ(remove(fmt::format("{}/p{}", kPods, i)).status, 200);
+    }
+    EXPECT_EQ(post(kPods, pod(300)).status, 403);
+    advance(61s);
+    EXPECT_EQ(string_at_path(get(std::string(kQuotas) + "/q"), "status.used.pods"), "0");
 }
 
 TEST_F(NamespaceLimitsTest, AQuotaHasAThousandLimitsAtMost) {

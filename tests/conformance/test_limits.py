@@ -233,6 +233,26 @@ def test_a_quota_counts_pods_and_refuses_more(api, quotas, pods):
     made_at_last(api, pods, pod("c", fits))
 
 
+def test_a_pod_that_hangs_in_its_deletion_is_counted_no_longer(api, quotas, pods):
+    quota(api, quotas, pods="1", count___pods="9")
+    held = pod("a")
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    made(api.post(pods, held))
+    is_used(api, quotas, pods="1", count___pods="1")
+    assert api.delete(f"{pods}/a", {"gracePeriodSeconds": 1}).status == 200
+    used = {}
+    more = 9
+    # A real server counts anew where it has a reason to.
+    while used.get("pods") != "0":
+        more += 1
+        assert api.patch(f"{quotas}/q", {"spec": {"hard": {"count/pods": str(more)}}}).status == 200
+        used = used_when(api, quotas, lambda status, more=str(more): status["hard"]["count/pods"] == more)
+    assert used == {"pods": "0", "count/pods": "1"}
+    made_at_last(api, pods, pod("b"))
+    assert "deletionTimestamp" in api.get(f"{pods}/a").json["metadata"]
+    assert api.patch(f"{pods}/a", {"metadata": {"finalizers": None}}).status == 200
+
+
 def test_a_quota_counts_what_was_there_before(api, quotas, pods):
     made(api.post(pods, pod("a", container(requests={"cpu": "1500m", "nvidia.com/gpu": "1"},
                                            limits={"nvidia.com/gpu": "1"}))))

@@ -4,6 +4,7 @@
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
+#include "base/time/calendar_alarm.h"
 
 namespace muster::apiserver {
 
@@ -18,10 +19,16 @@ class QuotaController final : public Controller {
 
   private:
     Task<StatusResult<void>> reconcile(NamespacedName key);
+    /// Counts pods again whose deletion hangs and whose time is over.
+    void count_ended();
+    /// Wakes when the next of them no longer counts.
+    void set_alarm();
 
     ServerState& state_;
     Writer& writer_;
     ControllerQueue<NamespacedName> queue_;
+    CalendarAlarm alarm_;
+    bool alarm_runs_ = false;
 };
 
 }  // namespace muster::apiserver

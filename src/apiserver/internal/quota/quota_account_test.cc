@@ -7,6 +7,7 @@
 
 #include "apiserver/internal/quota/quotas.h"
 #include "base/time/sim_clock.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 namespace {
@@ -20,6 +21,9 @@ json::object pod(std::string_view spec, std::string_view phase = "Running") {
 json::object quota(std::string_view hard, std::string_view more = "") {
     return parsed(
         fmt::format(R"({{"metadata":{{"name":"q"}},"spec":{{"hard":{}{}}}}})", hard, more));
+}
+Usage used_by(std::string_view resource, const json::object& object, WallTime now = {}) {
+    return usage_of(resource, object, now);
 }
 constexpr const char* kPlain = R"({"containers":[{"name":"c"}]})";
 constexpr const char* kAsking =
@@ -71,9 +75,52 @@ TEST(Usage, OfAPod) {
          "count/pods=1,cpu=1250m,pods=1,requests.cpu=1250m"},
     };
     for (const Row& row : kRows)
-        EXPECT_EQ(describe(usage_of("pods", pod(row.spec)).amounts), row.amounts) << row.spec;
+        EXPECT_EQ(describe(used_by("pods", pod(row.spec)).amounts), row.amounts) << row.spec;
     for (const char* phase : {"Succeeded", "Failed"})
-        EXPECT_EQ(describe(usage_of("pods", pod(kAsking, phase)).amounts), "count/pods=1");
+        EXPECT_EQ(describe(used_by("pods", pod(kAsking, phase)).amounts), "count/pods=1");
+}
+
+TEST(Usage, OfAPodThatHangsInItsDeletion) {
+    const auto deleted = [](std::string_view meta) {
+        return parsed(fmt::format(R"({{"metadata":{{{}}},"spec":{}}})", meta, kPlain));
+    };
+    // By its own account it ends at :30, and once more its grace after that it no longer counts.
+    const json::object hangs =
+        deleted(R"("deletionTimestamp":"2023-11-14T22:13:30Z","deletionGracePeriodSeconds":30)");
+    const WallTime end = *kube::parse_time("2023-11-14T22:14:00Z");
+    EXPECT_EQ(used_by("pods", hangs, end).until, end);
+    EXPECT_EQ(describe(used_by("pods", hangs, end).amounts), "count/pods=1,pods=1");
+    EXPECT_EQ(describe(used_by("pods", hangs, end + Duration(1)).amounts), "count/pods=1");
+    EXPECT_EQ(used_by("pods", hangs, end + Duration(1)).until, std::nullopt);
+    for (const char* meta : {R"("name":"p")", R"("deletionTimestamp":"2023-11-14T22:13:30Z")",
+                             R"("deletionTimestamp":"soon","deletionGracePeriodSeconds":30)"})
+        EXPECT_EQ(describe(used_by("pods", deleted(meta), WallTime::max()).amounts),
+                  "count/pods=1,pods=1")
+            << meta;
+    const json::object patient = deleted(
+        R"("deletionTimestamp":"2261-11-14T22:13:30Z",
+           "deletionGracePeriodSeconds":9223372036854775807)");
+    EXPECT_EQ(describe(used_by("pods", patient, end).amounts), "count/pods=1,pods=1");
+    EXPECT_EQ(used_by("configmaps", hangs, end).until, std::nullopt);
+}
+
+TEST(EndingPods, AreTakenInTheOrderOfTheirEnds) {
+    const store::StoreKey a{"pods", "n", "a"};
+    const store::StoreKey b{"pods", "n", "b"};
+    const WallTime one{std::chrono::seconds(1)};
+    const WallTime two{std::chrono::seconds(2)};
+    EndingPods ending;
+    EXPECT_EQ(ending.first(), std::nullopt);
+    ending.follow(a, two);
+    ending.follow(b, one);
+    EXPECT_EQ(ending.first(), one);
+    EXPECT_EQ(ending.take(one), std::nullopt) << "it counts at that very time";
+    EXPECT_EQ(ending.take(two), b);
+    EXPECT_EQ(ending.take(two), std::nullopt);
+    ending.follow(a, one);
+    EXPECT_EQ(ending.first(), one);
+    ending.follow(a, std::nullopt);
+    EXPECT_EQ(ending.first(), std::nullopt);
 }
 
 TEST(QuotaAccount, FollowsTheObjects) {
@@ -81,9 +128,9 @@ TEST(QuotaAccount, FollowsTheObjects) {
     EXPECT_EQ(describe(account.used()), "count/pods=0,pods=0,requests.cpu=0");
     const store::StoreKey a{"pods", "n", "a"};
     const store::StoreKey b{"pods", "n", "b"};
-    const Usage plain = usage_of("pods", pod(kPlain));
-    const Usage asking = usage_of("pods", pod(kAsking));
-    const Usage ended = usage_of("pods", pod(kAsking, "Failed"));
+    const Usage plain = used_by("pods", pod(kPlain));
+    const Usage asking = used_by("pods", pod(kAsking));
+    const Usage ended = used_by("pods", pod(kAsking, "Failed"));
     EXPECT_TRUE(account.put(a, &asking));
     EXPECT_FALSE(account.put(a, &asking));
     EXPECT_TRUE(account.put(b, &plain));
@@ -97,7 +144,7 @@ TEST(QuotaAccount, FollowsTheObjects) {
 
 TEST(QuotaAccount, SaysWhatDoesNotFit) {
     QuotaAccount account(quota(R"({"pods":"1","requests.cpu":"600m"})"));
-    const Usage asking = usage_of("pods", pod(kAsking));
+    const Usage asking = used_by("pods", pod(kAsking));
     const ResourceList share = account.share_of(asking);
     EXPECT_EQ(account.excess("q", share), "");
     account.reserve(share);
@@ -140,8 +187,8 @@ TEST(QuotaAccount, ScopesChooseThePods) {
         const QuotaAccount account(
             quota(R"({"pods":"1","configmaps":"1"})",
                   fmt::format(R"(,"scopeSelector":{{"matchExpressions":[{}]}})", row.scope)));
-        EXPECT_EQ(account.is_in_scope(usage_of("pods", pod(row.spec))), row.counts) << row.scope;
-        EXPECT_FALSE(account.is_in_scope(usage_of("configmaps", parsed("{}")))) << row.scope;
+        EXPECT_EQ(account.is_in_scope(used_by("pods", pod(row.spec))), row.counts) << row.scope;
+        EXPECT_FALSE(account.is_in_scope(used_by("configmaps", parsed("{}")))) << row.scope;
     }
 }
 
@@ -157,14 +204,14 @@ class QuotasTest : public ::testing::Test {
     void replace(std::string_view hard) {
         quotas_.put({"n", "q"}, quota(hard));
         // As if there were nothing to count.
-        EXPECT_TRUE(quotas_.count({"n", "q"}, cache_, 0));
+        EXPECT_TRUE(quotas_.count({"n", "q"}, cache_, 0, {}));
     }
     StatusResult<Quotas::Claim> claim(const store::StoreKey& key) {
-        return quotas_.claim(kPodType, key, nullptr, pod_);
+        return quotas_.claim(kPodType, key, nullptr, pod_, now_);
     }
     void commit(const store::StoreKey& key, bool removed = false) {
         auto object = std::make_shared<const json::value>(pod_);
-        quotas_.observe({key, 1, removed ? nullptr : object, object, nullptr});
+        quotas_.observe({key, 1, removed ? nullptr : object, object, nullptr}, now_);
     }
     std::string used() { return describe(quotas_.counted({"n", "q"})->used()); }
 
@@ -175,6 +222,7 @@ class QuotasTest : public ::testing::Test {
     WatchCache cache_{loop_.get_executor(), clock_, rng_, tasks_, {}};
     Quotas quotas_;
     json::object pod_ = pod(kPlain);
+    WallTime now_{};
 };
 
 TEST_F(QuotasTest, WritesInProgressCount) {

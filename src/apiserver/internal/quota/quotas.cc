@@ -68,7 +68,8 @@ void Quotas::remove(const NamespacedName& key) {
     if (space->second.empty()) spaces_.erase(space);
 }
 
-bool Quotas::count(const NamespacedName& key, const WatchCache& cache, std::size_t most) {
+bool Quotas::count(const NamespacedName& key, const WatchCache& cache, std::size_t most,
+                   WallTime now) {
     Held* held = find(key);
     if (held == nullptr || !held->progress) return true;
     QuotaAccount& account = *held->account;
@@ -80,8 +81,10 @@ bool Quotas::count(const NamespacedName& key, const WatchCache& cache, std::size
         auto object = objects.upper_bound({key.namespace_, progress.after});
         for (; object != objects.end() && object->first.namespace_ == key.namespace_; ++object) {
             if (most-- == 0) return false;
-            const Usage usage = usage_of(*resource, object->second.tree()->get_object());
-            account.put({*resource, key.namespace_, object->first.name}, &usage);
+            const Usage usage = usage_of(*resource, object->second.tree()->get_object(), now);
+            const store::StoreKey counted{*resource, key.namespace_, object->first.name};
+            account.put(counted, &usage);
+            ending_.follow(counted, usage.until);
             progress.after = object->first.name;
         }
     }
@@ -97,32 +100,53 @@ const QuotaAccount* Quotas::counted(const NamespacedName& key) const {
     return held->second.account.get();
 }
 
-std::vector<NamespacedName> Quotas::observe(const store::StoreChange& change) {
+std::vector<NamespacedName> Quotas::put(Space& space, const store::StoreKey& key,
+                                        const json::object* object, WallTime now) {
     std::vector<NamespacedName> changed;
+    std::optional<Usage> usage;
+    for (auto& [name, held] : space) {
+        if (!held.account->counts(key.resource)) continue;
+        if (!usage && object != nullptr) usage = usage_of(key.resource, *object, now);
+        if (held.account->put(key, usage ? &*usage : nullptr))
+            changed.push_back({key.namespace_, name});
+    }
+    ending_.follow(key, usage ? usage->until : std::nullopt);
+    return changed;
+}
+
+std::vector<NamespacedName> Quotas::observe(const store::StoreChange& change, WallTime now) {
     const auto space = spaces_.find(change.key.namespace_);
-    if (space == spaces_.end()) return changed;
+    if (space == spaces_.end()) return {};
     const auto [first, last] = reservations_->equal_range(change.key);
     for (auto one = first; one != last;) release(*reservations_, one++);
-    std::optional<Usage> usage;
-    for (auto& [name, held] : space->second) {
-        if (!held.account->counts(change.key.resource)) continue;
-        if (!usage && change.object != nullptr)
-            usage = usage_of(change.key.resource, change.object->get_object());
-        if (held.account->put(change.key, usage ? &*usage : nullptr))
-            changed.push_back({change.key.namespace_, name});
+    return put(space->second, change.key,
+               change.object == nullptr ? nullptr : &change.object->get_object(), now);
+}
+
+std::vector<NamespacedName> Quotas::count_ended(const WatchCache& cache, std::size_t most,
+                                                WallTime now) {
+    std::vector<NamespacedName> changed;
+    for (; most > 0; --most) {
+        const auto key = ending_.take(now);
+        if (!key) break;
+        const auto space = spaces_.find(key->namespace_);
+        const CachedObject* pod = cache.find(key->resource, key->namespace_, key->name);
+        if (space == spaces_.end() || pod == nullptr) continue;
+        for (NamespacedName& one : put(space->second, *key, &pod->tree()->get_object(), now))
+            changed.push_back(std::move(one));
     }
     return changed;
 }
 
 StatusResult<Quotas::Claim> Quotas::claim(const kube::ResourceType& type,
                                           const store::StoreKey& key, const json::object* before,
-                                          const json::object& after) {
+                                          const json::object& after, WallTime now) {
     const auto space = spaces_.find(key.namespace_);
     if (space == spaces_.end() || key.namespace_.empty()) return Claim();
     if (before != nullptr && !may_take_more(key.resource, *before, after)) return Claim();
-    const Usage usage = usage_of(key.resource, after);
+    const Usage usage = usage_of(key.resource, after, now);
     const std::optional<Usage> usage_before =
-        before == nullptr ? std::nullopt : std::optional(usage_of(key.resource, *before));
+        before == nullptr ? std::nullopt : std::optional(usage_of(key.resource, *before, now));
     Reservation wanted{.id = next_id_++, .shares = {}};
     for (const auto& [name, held] : space->second) {
         const QuotaAccount& account = *held.account;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/internal/quota/ending_pods.h"
 #include "apiserver/internal/quota/quota_account.h"
 #include "apiserver/requests/status_error.h"
 #include "apiserver/watching/watch_cache.h"
@@ -28,17 +29,25 @@ class Quotas {
     void remove(const NamespacedName& key);
 
     /// Counts at most `most` more objects for a quota. True when all are counted.
-    bool count(const NamespacedName& key, const WatchCache& cache, std::size_t most);
+    bool count(const NamespacedName& key, const WatchCache& cache, std::size_t most, WallTime now);
     /// Null: there is no such quota, or it is not counted yet.
     const QuotaAccount* counted(const NamespacedName& key) const;
 
     /// Follows a committed change; returns the quotas whose usage it changed.
-    std::vector<NamespacedName> observe(const store::StoreChange& change);
+    std::vector<NamespacedName> observe(const store::StoreChange& change, WallTime now);
+
+    /// After which time a pod that hangs in its deletion takes less, the first of all; nullopt: there
+    /// is no such pod.
+    std::optional<WallTime> first_end() const { return ending_.first(); }
+    /// Counts at most `most` such pods again, at that time or later; returns the quotas whose usage
+    /// that changed.
+    std::vector<NamespacedName> count_ended(const WatchCache& cache, std::size_t most,
+                                            WallTime now);
 
     /// For a write that makes `after` of `before` (null: of nothing). Refuses it where a quota has
     /// no room for it. Keep the result until the write is committed.
     StatusResult<Claim> claim(const kube::ResourceType& type, const store::StoreKey& key,
-                              const json::object* before, const json::object& after);
+                              const json::object* before, const json::object& after, WallTime now);
 
   private:
     struct Held {
@@ -59,8 +68,12 @@ class Quotas {
 
     static void release(Reservations& all, Reservations::iterator one);
     Held* find(const NamespacedName& key);
+    /// An object as it is now (null: it is gone): the quotas whose usage that changes.
+    std::vector<NamespacedName> put(Space& space, const store::StoreKey& key,
+                                    const json::object* object, WallTime now);
 
     std::map<std::string, Space> spaces_;
+    EndingPods ending_;
     /// Shared: a request may end after the server.
     std::shared_ptr<Reservations> reservations_ = std::make_shared<Reservations>();
     std::uint64_t next_id_ = 1;

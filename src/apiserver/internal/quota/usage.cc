@@ -7,6 +7,7 @@
 #include "apiserver/objects/json_access.h"
 #include "kube/values/equality.h"
 #include "kube/values/name_syntax.h"
+#include "kube/values/time.h"
 
 namespace muster::apiserver {
 
@@ -104,7 +105,22 @@ bool is_best_effort(const json::object& spec) {
            std::ranges::none_of(objects_at(spec, "initContainers"), asks);
 }
 
-void put_pod(const json::object& pod, Usage& usage) {
+/// How long a pod that hangs in its deletion counts: its grace period once more after the time at
+/// which it should have ended, as upstream's evaluator has it.
+std::optional<WallTime> counts_until(const json::object& pod) {
+    const json::object& meta = metadata_of(pod);
+    const auto grace = int_at(meta, "deletionGracePeriodSeconds");
+    const auto ends = kube::parse_time(string_at(meta, "deletionTimestamp"));
+    if (!grace || !ends) return std::nullopt;
+    // Both may be of any size.
+    using std::chrono::seconds;
+    constexpr std::int64_t kMostSeconds = std::int64_t{7'000'000'000};  // in the year 2191
+    const auto sum = std::chrono::floor<seconds>(*ends).time_since_epoch() +
+                     seconds(std::clamp<std::int64_t>(*grace, 0, kMostSeconds));
+    return WallTime(std::min(sum, seconds(kMostSeconds)));
+}
+
+void put_pod(const json::object& pod, WallTime now, Usage& usage) {
     const json::object& spec = child(pod, "spec");
     usage.is_pod = true;
     usage.terminating = has_deadline(pod);
@@ -115,6 +131,11 @@ void put_pod(const json::object& pod, Usage& usage) {
                                      has_cross_namespace_term(child(affinity, "podAntiAffinity"));
     const std::string_view phase = string_at(child(pod, "status"), "phase");
     if (phase == "Succeeded" || phase == "Failed") return;
+    usage.until = counts_until(pod);
+    if (usage.until && now > *usage.until) {
+        usage.until.reset();
+        return;
+    }
     usage.amounts.emplace("pods", one());
     put_pod_resources(spec, usage.amounts);
 }
@@ -168,11 +189,11 @@ std::string_view counted_resource(std::string_view limit) {
     return {};
 }
 
-Usage usage_of(std::string_view resource, const json::object& object) {
+Usage usage_of(std::string_view resource, const json::object& object, WallTime now) {
     Usage usage;
     usage.amounts.emplace(std::string(kCount) + std::string(resource), one());
     if (resource == "pods")
-        put_pod(object, usage);
+        put_pod(object, now, usage);
     else if (resource == "services")
         put_service(object, usage.amounts);
     else if (resource == kClaims)

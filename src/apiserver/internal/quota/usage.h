@@ -1,10 +1,12 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "apiserver/internal/quota/resource_list.h"
+#include "base/time/clock.h"
 
 namespace muster::apiserver {
 
@@ -21,9 +23,12 @@ struct Usage {
     bool best_effort = false;
     bool cross_namespace_affinity = false;
     std::string priority_class = {};
+    /// It is being deleted, and takes less after this time; nullopt: it is not, or takes less now.
+    std::optional<WallTime> until = {};
 };
-/// `resource` as the store names it. A pod that has ended takes only its place among the objects.
-Usage usage_of(std::string_view resource, const json::object& object);
+/// `resource` as the store names it. A pod that has ended, or should have ended long ago, takes only
+/// its place among the objects.
+Usage usage_of(std::string_view resource, const json::object& object, WallTime now);
 /// Whether an update of an object can take more than the object took before.
 bool may_take_more(std::string_view resource, const json::object& before,
                    const json::object& after);

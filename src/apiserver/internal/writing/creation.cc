@@ -270,7 +270,7 @@ Task<StatusResult<WriteOutcome>> Creation::insert(Target target, DecodedObject d
         CO_TRY_VOID(check_namespace(state_, target, name));
         store::StoreKey key{target.def->storage_key(), scope, name};
         CO_TRY(const Quotas::Claim charged,
-               state_.quotas.claim(target.type(), key, nullptr, object));
+               state_.quotas.claim(target.type(), key, nullptr, object, state_.clock.wall_now()));
         WriteOutcome outcome{.created = true, .warnings = std::move(decoded.warnings)};
         if (query.dry_run) {
             outcome.object = store::ObjectText::of(std::move(decoded.object).share());

@@ -32,7 +32,7 @@ StatusResult<Quotas::Claim> claim_room(ServerState& state, const ResourceDef& de
     if (next.kind == NextState::Kind::kRemove) return Quotas::Claim();
     const json::object& after = next.object.value().get_object();
     TRY_VOID(check_default_class(state, def.type, after));
-    return state.quotas.claim(def.type, key, &before.get_object(), after);
+    return state.quotas.claim(def.type, key, &before.get_object(), after, state.clock.wall_now());
 }
 
 }  // namespace muster::apiserver
