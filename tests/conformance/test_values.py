@@ -7,7 +7,8 @@ import pytest
 from test_deletion import define
 
 INTEGERS = {"plain": {"type": "integer"}, "short": {"type": "integer", "format": "int32"},
-            "port": {"x-kubernetes-int-or-string": True}, "real": {"type": "number"}}
+            "long": {"type": "integer", "format": "int64"}, "port": {"x-kubernetes-int-or-string": True}, "real": {"type": "number"},
+            "single": {"type": "number", "format": "float"}, "double": {"type": "number", "format": "double"}}
 EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -70,6 +71,26 @@ def test_whole_numbers_are_integers(whole, field, text, number):
 @pytest.mark.parametrize("field,wanted", [("plain", "integer"), ("short", "integer"), ("port", "integer,string")])
 def test_other_numbers_are_none(whole, field, wanted):
     assert causes(whole.make(f'{{"{field}": 2.5}}')) == [
+        f'spec.{field}: Invalid value: "number": spec.{field} in body must be of type {wanted}: "number"']
+
+
+@pytest.mark.parametrize("field", ["plain", "short", "long", "port", "real", "single", "double"])
+@pytest.mark.parametrize("number", [2 ** 31, -2 ** 31 - 1, 2 ** 63 - 1, -2 ** 63])
+def test_formats_of_numbers_limit_nothing(whole, field, number):
+    made = whole.make(f'{{"{field}": {number}}}')
+    assert made.status == 201 and made.json["spec"][field] == number, made
+
+
+@pytest.mark.parametrize("field", ["real", "single", "double"])
+def test_real_numbers_may_be_large(whole, field):
+    made = whole.make(f'{{"{field}": 1e39}}')
+    assert made.status == 201 and made.json["spec"][field] == 1e39, made
+
+
+@pytest.mark.parametrize("field,wanted", [("plain", "integer"), ("short", "integer"), ("long", "integer"), ("port", "integer,string")])
+@pytest.mark.parametrize("text", ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "9007199254740992.0"])
+def test_integers_end(whole, field, wanted, text):
+    assert causes(whole.make(f'{{"{field}": {text}}}')) == [
         f'spec.{field}: Invalid value: "number": spec.{field} in body must be of type {wanted}: "number"']
 
 

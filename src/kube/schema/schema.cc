@@ -72,9 +72,9 @@ bool is_unwanted_null(const Schema& schema, const json::value& value) {
 
 bool is_whole_double(const json::value& value) {
     const double* number = value.if_double();
-    // 2^63 is the first that does not fit.
-    return number != nullptr && std::fabs(*number) < 9223372036854775808.0 &&
-           std::trunc(*number) == *number;
+    // Beyond it several integers are the same double.
+    constexpr double kMostExact = 9007199254740991.0;
+    return number != nullptr && std::fabs(*number) <= kMostExact && std::trunc(*number) == *number;
 }
 
 bool counts_as_absent(const Schema& schema, const json::value& value) {

@@ -344,20 +344,31 @@ class Validator {
             else if (integer)
                 return wrong_type(schema, value);
         }
+        if (integer && is_beyond_integers(schema, value)) return;
         check_range(schema, value);
     }
 
+    /// Upstream reads a number of a definition that does not fit into 64 bits as a real one.
+    bool is_beyond_integers(const Schema& schema, const json::value& value) {
+        const std::uint64_t* number = value.if_uint64();
+        constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+        if (!schema.whole_doubles || number == nullptr || *number <= kMost) return false;
+        wrong_type(schema, json::value(static_cast<double>(*number)));
+        return true;
+    }
+
     void check_range(const Schema& schema, const json::value& value) {
+        // The formats of numbers in definitions are for clients: upstream does not compare with them.
+        const bool short_one = schema.format == "int32" && !schema.whole_doubles;
         std::int64_t low = std::numeric_limits<std::int64_t>::min();
         std::int64_t high = std::numeric_limits<std::int64_t>::max();
-        if (schema.format == "int32") {
+        if (short_one) {
             low = std::numeric_limits<std::int32_t>::min();
             high = std::numeric_limits<std::int32_t>::max();
         }
         const bool bounded = schema.type != Type::kNumber;
         if (bounded && (below(value, low) || above(value, high))) {
-            invalid(value,
-                    fmt::format("must fit into {} bits", schema.format == "int32" ? 32 : 64));
+            invalid(value, fmt::format("must fit into {} bits", short_one ? 32 : 64));
             return;
         }
         if (schema.minimum && below(value, *schema.minimum))
@@ -393,6 +404,7 @@ class Validator {
             return;
         }
         if (!value.is_int64() && !value.is_uint64()) return wrong_type(schema, value);
+        if (is_beyond_integers(schema, value)) return;
         check_range(schema, value);
     }
 

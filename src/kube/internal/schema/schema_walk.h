@@ -16,7 +16,7 @@ const Schema* field_schema(const Schema& object, std::string_view key);
 
 /// A null that counts as an absent field.
 bool is_unwanted_null(const Schema& schema, const json::value& value);
-/// A double that is an integer and fits into one of 64 bits.
+/// A double that is an integer, and no other integer is the same double.
 bool is_whole_double(const json::value& value);
 /// The field is there, but counts as absent: such a null, or a zero value that means absence.
 bool counts_as_absent(const Schema& schema, const json::value& value);
