@@ -1,6 +1,11 @@
 #include <gmock/gmock.h>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/json/parse.hpp>
+#include <list>
 
 #include "apiserver/api_server.h"
 #include "apiserver/internal/types/crd.h"
@@ -116,6 +121,35 @@ TEST_F(ServerOnSqliteStoreTest, GoesOnWhereItStopped) {
     ASSERT_TRUE(create("c"));
     EXPECT_EQ(watched(seen, 2), "b, c");
     EXPECT_EQ(create("a").error().code(), Code::kAlreadyExists);
+}
+
+/// The store does not take a queued write back, so its place in a quota is not free either.
+TEST_F(ServerOnSqliteStoreTest, AClientThatGoesAwayLeavesNoRoomInAQuotaThatItsWriteTakes) {
+    start();
+    kube::Client client(*server_);
+    ASSERT_EQ(write_large(kube::Method::kPost, "/api/v1/namespaces/default/resourcequotas",
+                          R"({"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"3"}}})"),
+              201);
+    const std::string maps = "/api/v1/namespaces/default/configmaps";
+    std::list<asio::cancellation_signal> clients;
+    int ended = 0;
+    for (int i = 0; i < 3; ++i) {
+        asio::cancellation_signal& gone = clients.emplace_back();
+        asio::co_spawn(context,
+                       send_large(kube::Method::kPost, maps,
+                                  fmt::format(R"({{"metadata":{{"name":"a{}"}}}})", i)),
+                       asio::bind_cancellation_slot(
+                           gone.slot(), [&ended](std::exception_ptr, int) { ++ended; }));
+        // Its write is queued after a few handlers, and seen after the disk has it.
+        context.restart();
+        for (int handlers = 0; handlers < 4 * (i + 1); ++handlers) context.poll_one();
+        gone.emit(asio::cancellation_type::terminal);
+        context.poll_one();
+    }
+    int made = 0;
+    for (int i = 0; i < 4; ++i) made += create(fmt::format("b{}", i)) ? 1 : 0;
+    run_until([&] { return ended == 3; });
+    EXPECT_EQ(await(client.list(kMaps, {}))->items.size(), 3u) << made << " of others";
 }
 
 TEST_F(ServerOnSqliteStoreTest, WhoWatchesIsToldBeforeTheWriterHasItsAnswer) {
