@@ -40,7 +40,7 @@ TEST_F(NamespaceLimitsTest, AQuotaCountsManyObjectsInPieces) {
     EXPECT_EQ(post(kPods, pod(301)).status, 403);
 }
 
-TEST_F(NamespaceLimitsTest, APodThatHangsInItsDeletionDoesNotCountForEver) {
+TEST_F(NamespaceLimitsTest, APodThatHangsInItsDeletionIsCountedNoLonger) {
     ASSERT_EQ(
         post(kQuotas, R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"1","count/pods":"9"}}})")
             .status,

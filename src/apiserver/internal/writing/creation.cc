@@ -48,6 +48,14 @@ StatusResult<void> check_namespace(const ServerState& state, const Target& targe
     return {};
 }
 
+StatusResult<void> check_sent_namespace(const Target& target, const json::object& object) {
+    const std::string_view sent = namespace_of(object);
+    if (!target.type().namespaced || sent.empty() || sent == target.namespace_) return {};
+    return bad_request(
+        "the namespace of the provided object does not match the namespace sent on the "
+        "request");
+}
+
 /// What a client can't choose. Webhooks see the object without it.
 void clear_system_fields(const Target& target, json::object& object) {
     json::object& meta = ensure_object(object, "metadata");
@@ -232,11 +240,7 @@ Task<StatusResult<void>> Creation::check_complete(const Target& target,
 
 Task<StatusResult<WriteOutcome>> Creation::insert(Target target, DecodedObject decoded,
                                                   WriteQuery query, Ownership ownership) {
-    const std::string_view sent_namespace = namespace_of(decoded.object.object());
-    if (target.type().namespaced && !sent_namespace.empty() && sent_namespace != target.namespace_)
-        co_return bad_request(
-            "the namespace of the provided object does not match the namespace sent on the "
-            "request");
+    CO_TRY_VOID(check_sent_namespace(target, decoded.object.object()));
     CO_TRY_VOID(check_namespace(state_, target, name_of(decoded.object.object())));
     const auto subject = admission_.subject_of(Operation::kCreate, target, query);
     CO_TRY(Surroundings surroundings,
