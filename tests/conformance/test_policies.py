@@ -236,10 +236,67 @@ def test_defaults(api):
     assert spec["matchConstraints"] == {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {},
                                         "resourceRules": [rule(scope="*")]}
     assert made.json["metadata"]["generation"] == 1
+    assert status_of(api, name, 1) == {"observedGeneration": 1, "typeChecking": {}}
+    api.delete(f"{POLICIES}/{name}")
+
+
+def status_of(api, name, generation):
+    """What a policy's status says as soon as that generation was looked at."""
+    def seen(answer):
+        return answer.get("status", {}).get("observedGeneration") == generation
+
     watch = api.watch(f"{POLICIES}?watch=1&fieldSelector=metadata.name%3D{name}")
-    if api.get(f"{POLICIES}/{name}").json["status"].get("observedGeneration") is None:
-        watch.until(lambda event: event["object"].get("status", {}).get("observedGeneration") == 1)
+    found = api.get(f"{POLICIES}/{name}").json
+    if not seen(found):
+        found = watch.until(lambda event: seen(event["object"]))[-1]["object"]
     watch.close()
+    return found["status"]
+
+
+def test_types_are_checked(api):
+    name = "p" + uuid.uuid4().hex[:10]
+    constraints = {"resourceRules": [{**rule(("deployments", "statefulsets")), "apiGroups": ["apps"]},
+                                     {**rule(("*",)), "apiGroups": ["batch"]}]}
+    made = api.post(POLICIES, policy(name, [
+        {"expression": "object.spec.replicas > 1"},
+        {"expression": "object.spec.strategy.type == 'Recreate'", "messageExpression": "string(object.spec.none)"},
+        {"expression": "object.spec.replicas == 'a'"},
+        {"expression": "variables.n == 'a' && variables.spec.none"},
+        {"expression": "object.metadata.namespace == 'a' && object.metadata.creationTimestamp < timestamp('2026-01-01T00:00:00Z')"},
+        {"expression": "object.spec.template.spec.containers.all(c, c.resources.limits['cpu'] == '1')"},
+        {"expression": "authorizer.requestResource.check('get').allowed()"},
+        {"expression": "object.spec.template.spec.containers.all(c, c.ports.all(p, p.containerPort == 1 && p.name == 2))"},
+    ], matchConstraints=constraints, variables=[{"name": "n", "expression": "object.spec.replicas"},
+                                                {"name": "spec", "expression": "object.spec"}]))
+    assert made.status == 201, made
+    warnings = status_of(api, name, 1)["typeChecking"]["expressionWarnings"]
+
+    def wrong(kind, column, message, source):
+        return f"apps/v1, Kind={kind}: ERROR: <input>:1:{column}: {message}\n | {source}\n | {'.' * (column - 1)}^\n"
+
+    def both(*what):
+        return wrong("Deployment", *what) + "\n" + wrong("StatefulSet", *what)
+
+    limits = "object.spec.template.spec.containers.all(c, c.resources.limits['cpu'] == '1')"
+    names = "object.spec.template.spec.containers.all(c, c.ports.all(p, p.containerPort == 1 && p.name == 2))"
+    own = "authorizer.requestResource.check('get').allowed()"
+    assert [(each["fieldRef"], each["warning"]) for each in warnings] == [
+        ("spec.validations[1].expression",
+         wrong("StatefulSet", 12, "undefined field 'strategy'", "object.spec.strategy.type == 'Recreate'")),
+        ("spec.validations[1].messageExpression", both(19, "undefined field 'none'", "string(object.spec.none)")),
+        ("spec.validations[2].expression",
+         both(22, "found no matching overload for '_==_' applied to '(int, string)'", "object.spec.replicas == 'a'")),
+        ("spec.validations[3].expression", both(
+            13, "found no matching overload for '_==_' applied to '(int, string)'", "variables.n == 'a' && variables.spec.none")),
+        ("spec.validations[5].expression", both(limits.index(".limits") + 1, "undefined field 'limits'", limits)),
+        ("spec.validations[6].expression", both(
+            own.index(".requestResource") + 1, "unexpected failed resolution of 'kubernetes.authorization.Authorizer'", own)),
+        ("spec.validations[7].expression", both(
+            names.index("== 2") + 1, "found no matching overload for '_==_' applied to '(string, int)'", names)),
+    ]
+    answer = api.patch(f"{POLICIES}/{name}", {"spec": {"validations": [{"expression": "object.spec.replicas > 1"}]}})
+    assert answer.status == 200, answer
+    assert status_of(api, name, 2) == {"observedGeneration": 2}
     api.delete(f"{POLICIES}/{name}")
 
 

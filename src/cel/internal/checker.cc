@@ -136,12 +136,17 @@ class Checker {
             types_.assign(Kind::kDyn, target);
             found = Kind::kDyn;
         } else {
-            if (!target.is_dyn_or_error())
-                refuse(at,
-                       fmt::format("type '{}' does not support field selection", target.text()));
+            if (!target.is_dyn_or_error()) refuse(at, no_fields(target));
             found = Kind::kDyn;
         }
         return is_optional || optional ? Type::optional(found) : found;
+    }
+
+    /// Kubernetes' own types, but for addresses, are messages whose fields no one knows.
+    static std::string no_fields(const Type& type) {
+        if (type.kind() == Kind::kOpaque && type.name().starts_with("kubernetes."))
+            return fmt::format("unexpected failed resolution of '{}'", type.name());
+        return fmt::format("type '{}' does not support field selection", type.text());
     }
 
     void check(Expression& at, Call& call) {

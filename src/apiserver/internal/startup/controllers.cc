@@ -5,6 +5,7 @@
 #include "apiserver/internal/controllers/endpoints_controller.h"
 #include "apiserver/internal/controllers/garbage_collector.h"
 #include "apiserver/internal/controllers/pod_gc_controller.h"
+#include "apiserver/internal/controllers/policy_status_controller.h"
 #include "apiserver/internal/controllers/quota_controller.h"
 #include "apiserver/internal/controllers/role_aggregation_controller.h"
 #include "apiserver/internal/controllers/service_account_controller.h"
@@ -32,6 +33,7 @@ std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Wr
     all.push_back(std::make_unique<DisruptionController>(state, writer));
     all.push_back(std::make_unique<EndpointsController>(state, writer));
     all.push_back(std::make_unique<PodGCController>(state, writer));
+    all.push_back(std::make_unique<PolicyStatusController>(state, writer));
     return all;
 }
 

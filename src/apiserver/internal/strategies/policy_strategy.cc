@@ -12,7 +12,6 @@
 #include "apiserver/objects/label_selection.h"
 #include "base/lower_case.h"
 #include "base/trimmed.h"
-#include "kube/values/equality.h"
 #include "kube/values/name_syntax.h"
 
 namespace muster::apiserver {
@@ -27,21 +26,8 @@ void apply_policy_defaults(json::object& object) {
     if (json::object* match = object_at(spec, "matchConstraints")) default_match_resources(*match);
 }
 
-/// What the controller manager says a moment later on a cluster.
-void observe(json::object& object, std::int64_t generation) {
-    json::object& status = ensure_object(object, "status");
-    status["observedGeneration"] = generation;
-    if (!status.contains("typeChecking")) status["typeChecking"] = json::object();
-}
-void observe_new(json::object& object, WallTime) {
-    object.erase("status");
-    observe(object, 1);
-}
-void observe_next(json::object& next, const json::object& current) {
-    const std::int64_t before = int_at(metadata_of(current), "generation").value_or(0);
-    const bool same = kube::equal(child(next, "spec"), child(current, "spec"));
-    observe(next, same ? before : before + 1);
-}
+/// Its status is written by the controller that checks its types.
+void start_status(json::object& object, WallTime) { object["status"].emplace_object(); }
 
 /// Whether a text is there; else the field is required.
 bool has_policy_text(const json::object& parent, std::string_view key, const std::string& at,
@@ -291,8 +277,7 @@ void validate_policy_binding(const json::object& object, FieldErrors& field_erro
 
 Strategy policy_strategy() {
     return {.apply_defaults = apply_policy_defaults,
-            .prepare_create = observe_new,
-            .prepare_update = observe_next,
+            .prepare_create = start_status,
             .validate = validate_admission_policy};
 }
 
