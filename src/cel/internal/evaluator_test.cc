@@ -178,6 +178,13 @@ constexpr Case kCases[] = {
     {"object.none.indexOf(object.a)", "error: no such key: none", 2},
     {"'a'.split('b').join(object.a)", "error: no such overload: join(list, int)", 4},
     {"object.a % object.ratio", "error: no such overload", 5},
+    {"sign(quantity('-3'))", "-1", 2},
+    {"sign(quantity('x'))",
+     "error: quantities must match the regular expression "
+     "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+     2},
+    {"cidr('::/0').containsCIDR('::/0')", "true", 3},
+    {"cidr('::/0').containsIP('0.0.0.0')", "false", 2},
 };
 INSTANTIATE_TEST_SUITE_P(Costs, EvaluatorTest, ::testing::ValuesIn(kCases));
 

@@ -188,7 +188,7 @@ getEscapedPath url_get_escaped_path kubernetes.URL.() -> string
 getQuery url_get_query kubernetes.URL.() -> map(string, list(string))
 quantity string_to_quantity (string) -> kubernetes.Quantity
 isQuantity is_quantity_string (string) -> bool
-sign quantity_sign kubernetes.Quantity.() -> int
+sign quantity_sign (kubernetes.Quantity) -> int
 isGreaterThan quantity_is_greater_than kubernetes.Quantity.(kubernetes.Quantity) -> bool
 isGreaterThan semver_is_greater_than kubernetes.Semver.(kubernetes.Semver) -> bool
 isLessThan quantity_is_less_than kubernetes.Quantity.(kubernetes.Quantity) -> bool

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cel/internal/costs/costs.h"
+#include "cel/internal/library/addresses.h"
 #include "cel/internal/library/named_format.h"
 
 namespace muster::cel {
@@ -18,14 +19,10 @@ std::uint64_t regex_cost(std::uint64_t text, std::uint64_t pattern) {
     return scaled(text + 1, kTraversalFactor) * scaled(pattern, kRegexFactor);
 }
 
-/// So that an expression has two checks at most.
-constexpr std::uint64_t kAuthorizationCost = 350'000;
 /// What it takes to read a selector of so many characters.
 std::uint64_t selector_cost(std::uint64_t size) {
-    constexpr std::uint64_t kList = 10;
-    constexpr double kRequirements = 0.5;
-    constexpr double kEach = 50;
-    return kList + traversal(size) + scaled(scaled(size, kRequirements), kEach);
+    return kListCost + traversal(size) +
+           scaled(scaled(size, kRequirementsOfSelector), kRequirementCost);
 }
 
 /// Once through all that a value holds.
@@ -51,6 +48,17 @@ std::uint64_t whole_traversal(const Value& value) {
     return 1;
 }
 
+/// The size of a range is that of its prefix, in bytes.
+std::uint64_t range_cost(bool of_range, std::string_view overload, Values arguments) {
+    const auto* range = arguments[0].opaque<AddressRange>();
+    const auto size = range != nullptr ? static_cast<std::uint64_t>(range->prefix() + 7) / 8
+                                       : arguments[0].size();
+    std::uint64_t cost = traversal(size + size);
+    if (of_range) cost += traversal(size) + 1;
+    if (overload.ends_with("_string")) cost += traversal(arguments[1].size());
+    return cost;
+}
+
 /// Of the libraries, by the function's name; nothing for functions of the standard.
 std::optional<std::uint64_t> library_cost(std::string_view function, std::string_view overload,
                                           Values arguments, const Value* result) {
@@ -67,13 +75,8 @@ std::optional<std::uint64_t> library_cost(std::string_view function, std::string
     if (is_one_of(function, kTwice))
         return traversal(function == "join" && result ? result->size() : size, 2);
     if (function == "find" || function == "findAll") return regex_cost(size, arguments[1].size());
-    // Addresses and ranges have the size 1 in cel-go.
-    if (function == "containsIP")
-        return traversal(size + size) +
-               (overload == "cidr_contains_ip_string" ? traversal(arguments[1].size()) : 0);
-    if (function == "containsCIDR")
-        return traversal(size + size) + traversal(size) + 1 +
-               (overload == "cidr_contains_cidr_string" ? traversal(arguments[1].size()) : 0);
+    if (function == "containsIP" || function == "containsCIDR")
+        return range_cost(function == "containsCIDR", overload, arguments);
     if (function == "validate")
         if (const auto* format = arguments[0].opaque<NamedFormat>())
             return regex_cost(arguments[1].size(), format->longest_pattern());

@@ -10,6 +10,14 @@ using Estimates = std::span<const EstimatedArgument>;
 
 constexpr double kLongestNamePattern = 128;
 
+/// The most that it takes to read a selector of such a length.
+Range selector_cost(Range length) {
+    const Range requirements = length.scaled_by(kRequirementsOfSelector);
+    return Range::exactly(kListCost)
+        .plus(length.scaled_by(kTraversalFactor))
+        .plus(requirements.scaled_by(kRequirementCost));
+}
+
 Range regex_cost(Range text, Range pattern) {
     return text.plus(Range::exactly(1))
         .scaled_by(kTraversalFactor)
@@ -105,7 +113,18 @@ constexpr std::array<std::string_view, 4> kSameSize = {"lowerAscii", "upperAscii
 // Functions that read a text.
 constexpr std::array<std::string_view, 7> kReads = {"cidr",       "isIP",   "isCIDR",  "quantity",
                                                     "isQuantity", "semver", "isSemver"};
-constexpr std::array<std::string_view, 27> kConstant = {"masked",
+constexpr std::array<std::string_view, 38> kConstant = {"serviceAccount",
+                                                        "path",
+                                                        "group",
+                                                        "resource",
+                                                        "subresource",
+                                                        "namespace",
+                                                        "name",
+                                                        "allowed",
+                                                        "reason",
+                                                        "error",
+                                                        "errored",
+                                                        "masked",
                                                         "prefixLength",
                                                         "family",
                                                         "isUnspecified",
@@ -140,7 +159,12 @@ std::optional<EstimatedCall> estimate_library_call(std::string_view function,
                                                    Estimates arguments) {
     if (function == "_==_") return of_equality(arguments);
     if (is_one_of(function, kConstant)) return EstimatedCall{Range::exactly(1), std::nullopt};
+    if (function == "check") return EstimatedCall{Range::exactly(kAuthorizationCost), std::nullopt};
     if (arguments.empty()) return std::nullopt;
+    if (function == "fieldSelector" || function == "labelSelector")
+        return EstimatedCall{
+            arguments.size() == 2 ? selector_cost(arguments[1].size) : Range::exactly(1),
+            std::nullopt};
     const Range first = arguments[0].size;
     if (is_one_of(function, kWholeTraversals)) return of_whole_list(arguments[0]);
     if (function == "url") return EstimatedCall{first.scaled_by(kTraversalFactor), first};

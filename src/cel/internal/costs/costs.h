@@ -16,6 +16,12 @@ constexpr std::uint64_t kMapCost = 30;
 constexpr double kTraversalFactor = 0.1;  ///< of each character of a text
 constexpr double kRegexFactor = 0.25;     ///< of each character of a pattern
 
+// The figures of k8s.io/apiserver v0.33, pkg/cel/library/cost.go.
+/// Of a check of rights: so that an expression has two at most.
+constexpr std::uint64_t kAuthorizationCost = 350'000;
+constexpr double kRequirementsOfSelector = 0.5;  ///< for each character of a selector
+constexpr double kRequirementCost = 50;          ///< of each requirement of a selector
+
 /// Signatures that go through both texts until they differ.
 constexpr std::array<std::string_view, 10> kTextComparisons = {
     "less_string", "less_equals_string", "greater_string", "greater_equals_string",

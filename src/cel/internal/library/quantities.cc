@@ -44,11 +44,30 @@ Result<Quantity> parse(std::string_view text) {
     return Quantity::parse(no_digits ? "0" + std::string(unit) : std::string(text));
 }
 
+/// Why a text can't be read, in upstream's words.
+std::string_view problem_of(std::string_view text) {
+    const auto skip = [&](std::string_view characters) {
+        text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+    };
+    constexpr std::string_view kForm =
+        "quantities must match the regular expression "
+        "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+    if (text.empty()) return kForm;
+    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    skip("0123456789");
+    if (text.starts_with('.')) text.remove_prefix(1);
+    skip("0123456789");
+    skip("eEinumkKMGTP");
+    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    skip("0123456789");
+    return text.empty() ? "unable to parse quantity's suffix" : kForm;
+}
+
 Outcome quantity(Arguments arguments) {
     const Text* text = argument<Text>(arguments, 0);
     if (text == nullptr) return no_such_overload();
     const Result<Quantity> parsed = parse(text->view());
-    if (!parsed) return failure(parsed.error().message());
+    if (!parsed) return failure(std::string(problem_of(text->view())));
     return value_of(*parsed);
 }
 Outcome is_quantity(Arguments arguments) {
