@@ -312,9 +312,9 @@ TEST_F(PodAdmissionTest, AMutatingWebhookSeesWhatAPodIsGiven) {
     EXPECT_EQ(spec.at("priority"), 7);
     EXPECT_EQ(spec.at("preemptionPolicy"), "Never");
     EXPECT_EQ(spec.at("serviceAccountName"), "default");
-    EXPECT_EQ(spec.at("volumes"), made.body->at("spec").at("volumes"));
+    EXPECT_EQ(spec.at("volumes"), body_of(made).at("spec").at("volumes"));
     EXPECT_EQ(seen.at("metadata").at("managedFields"),
-              made.body->at("metadata").at("managedFields"));
+              body_of(made).at("metadata").at("managedFields"));
     EXPECT_FALSE(seen.at("metadata").as_object().contains("uid"));
     EXPECT_FALSE(seen.contains("status"));
 }
