@@ -17,9 +17,12 @@ def schema(word):
         "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}}
 
 
-def definition(plural, conversion, stored="v2", words=("old", "new")):
+def definition(plural, conversion, stored="v2", words=("old", "new"), selectable=False):
     versions = [{"name": version, "served": True, "storage": version == stored, "schema": schema(word), "subresources": {"status": {}}}
                 for version, word in zip(("v1", "v2"), words, strict=True)]
+    if selectable:
+        for version, word in zip(versions, words, strict=True):
+            version["selectableFields"] = [{"jsonPath": f".spec.{word}"}]
     return {"metadata": {"name": f"{plural}.{GROUP}"}, "spec": {
         "group": GROUP, "scope": "Namespaced", "names": {"plural": plural, "kind": plural.capitalize()},
         "versions": versions, "conversion": conversion}}
@@ -144,6 +147,127 @@ def test_a_status_and_an_apply_of_a_version_that_is_not_stored(api, serve, conve
     applied["spec"] = {"count": 3}
     assert spec_of(api.patch(kind.path("v1", "b") + "?fieldManager=m", applied, "apply")) == {"count": 3}
     assert spec_of(api.get(kind.path("v2", "b"))) == {"count": 3}
+
+
+def owners(answer):
+    """Of each manager the version and what it owns in the spec."""
+    assert answer.status in (200, 201), answer
+    return {entry["manager"]: (entry["apiVersion"].removeprefix(GROUP + "/"), sorted(entry["fieldsV1"].get("f:spec", {})))
+            for entry in answer.json["metadata"].get("managedFields", [])}
+
+
+class Appliers:
+    """Who apply one object in different versions."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def apply(self, version, manager, force=False, **spec):
+        body = {"apiVersion": f"{GROUP}/{version}", "kind": self.kind.kind, "metadata": {"name": "a"}, "spec": spec}
+        return self.kind.api.patch(f"{self.kind.path(version, 'a')}?fieldManager={manager}&force={str(force).lower()}", body, "apply")
+
+    def write(self, version, manager, **spec):
+        return self.kind.api.patch(f"{self.kind.path(version, 'a')}?fieldManager={manager}", {"spec": spec})
+
+
+@pytest.fixture
+def appliers(serve, converter):
+    return Appliers(serve(converter.conversion))
+
+
+def test_a_conflict_with_an_owner_of_another_version(appliers):
+    assert owners(appliers.apply("v1", "one", old="x")) == {"one": ("v1", ["f:old"])}
+    refused = appliers.apply("v2", "two", new="y")
+    assert refused.status == 409, refused
+    assert refused.json["message"] == 'Apply failed with 1 conflict: conflict with "one": .spec.old'
+    assert [cause["field"] for cause in refused.json["details"]["causes"]] == [".spec.old"]
+    assert owners(appliers.apply("v2", "two", new="x")) == {"one": ("v1", ["f:old"]), "two": ("v2", ["f:new"])}
+    assert owners(appliers.apply("v2", "two", force=True, new="y")) == {"two": ("v2", ["f:new"])}
+    written = appliers.write("v1", "three", old="z")
+    assert owners(written) == {"three": ("v1", ["f:old"])} and spec_of(written) == {"old": "z"}
+    refused = appliers.apply("v2", "two", new="y")
+    assert refused.json["message"] == f'Apply failed with 1 conflict: conflict with "three" using {GROUP}/v1: .spec.old'
+
+
+def test_owners_of_another_version_keep_what_a_write_leaves(appliers):
+    appliers.apply("v1", "one", old="x", count=1)
+    assert owners(appliers.write("v2", "two", count=2)) == {"one": ("v1", ["f:old"]), "two": ("v2", ["f:count"])}
+    assert owners(appliers.write("v2", "two", new=None)) == {"two": ("v2", ["f:count"])}
+
+
+def test_an_applier_goes_to_another_version(appliers):
+    appliers.apply("v1", "one", old="x", count=1)
+    answer = appliers.apply("v2", "one", new="x")
+    assert spec_of(answer) == {"new": "x"} and owners(answer) == {"one": ("v2", ["f:new"])}
+    appliers.apply("v1", "two", old="x", count=2)
+    answer = appliers.apply("v1", "one", count=2)
+    assert spec_of(answer) == {"old": "x", "count": 2} and owners(answer) == {"one": ("v1", ["f:count"]), "two": ("v1", ["f:count", "f:old"])}
+    answer = appliers.apply("v2", "two", count=2)
+    assert spec_of(answer) == {"count": 2} and owners(answer) == {"one": ("v1", ["f:count"]), "two": ("v2", ["f:count"])}
+
+
+def test_what_an_applier_gives_up_stays_with_an_owner_of_another_version(appliers):
+    appliers.apply("v1", "one", old="x", count=1)
+    appliers.apply("v2", "two", new="x")
+    answer = appliers.apply("v1", "one", count=1)
+    assert spec_of(answer) == {"old": "x", "count": 1} and owners(answer) == {"one": ("v1", ["f:count"]), "two": ("v2", ["f:new"])}
+
+
+def test_owners_of_another_version_without_the_webhook(api, appliers, converter):
+    appliers.apply("v1", "one", old="x", count=1)
+    converter.change = lambda response: None
+    refused = appliers.apply("v2", "two", new="x")
+    assert refused.status == 500, refused
+    written = appliers.write("v2", "two", new="y")
+    assert spec_of(written) == {"new": "y", "count": 1} and owners(written) == {}
+
+
+def test_fields_are_selected_in_the_version_of_the_request(api, serve, converter):
+    kind = serve(converter.conversion, selectable=True)
+    for name, value in (("a", "x"), ("b", "y"), ("c", "x")):
+        kind.api.post(kind.path("v2"), {"apiVersion": f"{GROUP}/v2", "kind": kind.kind, "metadata": {"name": name}, "spec": {"new": value}})
+    for version, word in (("v1", "old"), ("v2", "new")):
+        listed = api.get(f"{kind.path(version)}?fieldSelector=spec.{word}%3Dx")
+        assert listed.status == 200, listed
+        assert [(each["metadata"]["name"], each["spec"]) for each in listed.json["items"]] == [("a", {word: "x"}), ("c", {word: "x"})]
+        assert [each["metadata"]["name"] for each in api.get(f"{kind.path(version)}?fieldSelector=spec.{word}!%3Dx").json["items"]] == ["b"]
+    unknown = api.get(f"{kind.path('v1')}?fieldSelector=spec.new%3Dx")
+    assert (unknown.status, unknown.json["message"]) == (400, "field label not supported: spec.new")
+    watch = api.watch(f"{kind.path('v1')}?watch=1&fieldSelector=spec.old%3Dx&resourceVersion={listed.json['metadata']['resourceVersion']}")
+    api.patch(kind.path("v2", "b"), {"spec": {"new": "x"}})
+    api.patch(kind.path("v2", "c"), {"spec": {"count": 1}})
+    left = api.patch(kind.path("v2", "a"), {"spec": {"new": "z"}})
+    api.patch(kind.path("v2", "a"), {"spec": {"count": 2}})
+    api.delete(kind.path("v2", "c"))
+    seen = [watch.next() for _ in range(4)]
+    assert [(event["type"], event["object"]["metadata"]["name"], event["object"]["spec"]) for event in seen] == [
+        ("ADDED", "b", {"old": "x"}), ("MODIFIED", "c", {"old": "x", "count": 1}), ("DELETED", "a", {"old": "x"}),
+        ("DELETED", "c", {"old": "x", "count": 1})]
+    assert seen[2]["object"]["metadata"]["resourceVersion"] == left.json["metadata"]["resourceVersion"]
+    watch.close()
+
+
+def test_labels_that_the_webhook_gives_are_selected(api, serve, converter):
+    kind = serve(converter.conversion)
+    kind.make("v2", "a")
+    converter.change = objects(lambda each: each["metadata"].update(labels={"from": "webhook"}))
+    assert [each["metadata"]["name"] for each in api.get(f"{kind.path('v1')}?labelSelector=from%3Dwebhook").json["items"]] == ["a"]
+    assert api.get(f"{kind.path('v2')}?labelSelector=from%3Dwebhook").json["items"] == []
+
+
+def test_watchers_share_what_the_webhook_answers(api, serve, converter):
+    kind = serve(converter.conversion)
+    start = api.get(kind.path("v2")).json["metadata"]["resourceVersion"]
+    watches = [api.watch(f"{kind.path('v1')}?watch=1&resourceVersion={start}") for _ in range(20)]
+    before = len(converter.server.requests)
+    kind.make("v2", "a")
+    api.patch(kind.path("v2", "a"), {"spec": {"new": "y"}})
+    for watch in watches:
+        assert [(event["type"], event["object"]["spec"]) for event in (watch.next(), watch.next())] == [
+            ("ADDED", {"old": "x"}), ("MODIFIED", {"old": "y"})]
+        watch.close()
+    # A real server keeps the objects of each version by themselves, and converts each change once.
+    assert len(converter.server.requests) - before < 2 * len(watches) / 4
 
 
 def test_lists_and_collections(api, serve, converter):

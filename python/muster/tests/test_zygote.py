@@ -305,7 +305,8 @@ def test_a_spare_of_a_torch_job_starts_in_milliseconds(tmp_path, progress):
                       "print(first, imported, os.environ['RANK'], dist.get_world_size())\n")
     before = environment(PYTHONPATH=HOOK)
     # Gloo warns where the name of the machine is of no address, as in a bare root.
-    of_rank = {**before, "GLOO_SOCKET_IFNAME": "lo", "RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0",
+    of_rank = {**before, "GLOO_SOCKET_IFNAME": "lo", "RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0",
+               "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0",
                "TORCHELASTIC_RESTART_COUNT": "3", "MUSTER_PROGRESS": str(progress), "MUSTER_LEARN_MODULES": str(learnt)}
     asked = time.monotonic_ns()
     status, out, err = cold(script, cwd=tmp_path, variables=of_rank)

@@ -85,6 +85,8 @@ struct ResourceDef {
     std::vector<std::string> short_names;
     std::vector<std::string> categories;
     kube::Schema::Ptr schema;
+    /// An object in which nothing is set, if something is there even then; else null.
+    const json::value* unset = nullptr;
     NameRule name_rule = NameRule::kDnsSubdomain;
     Strategy strategy;
 

@@ -55,6 +55,13 @@ StatusResult<Selection> Selection::make(const ResourceDef& def, std::string name
     return made;
 }
 
+bool Selection::reads_objects() const {
+    return !labels_.empty() ||
+           std::ranges::any_of(fields_, [](const kube::FieldRequirement& field) {
+               return field.path != "metadata.name" && field.path != "metadata.namespace";
+           });
+}
+
 bool Selection::matches(const json::value& object) const {
     const json::object& fields = object.get_object();
     for (const kube::FieldRequirement& wanted : fields_)

@@ -23,6 +23,9 @@ class Selection {
     /// Set if a field selector fixes the name; this is how clients watch one object.
     const std::optional<std::string>& name() const { return name_; }
     bool has_selectors() const { return !labels_.empty() || !fields_.empty(); }
+    /// Whether it asks for more than names, so that it may differ from version to version of an
+    /// object that a webhook converts.
+    bool reads_objects() const;
 
     /// The caller checks the namespace; this checks name, labels and fields.
     bool matches(const json::value& object) const;

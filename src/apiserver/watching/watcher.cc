@@ -23,6 +23,9 @@ Watcher::Watcher(const asio::any_io_executor& executor, DefPtr def, Selection se
     : def_(std::move(def)),
       selection_(std::move(selection)),
       settings_(settings),
+      selects_late_(def_->webhook_conversion != nullptr &&
+                    (!def_->storage_version || def_->stored_in_several) &&
+                    selection_.reads_objects()),
       changed_(executor) {}
 
 Watcher::~Watcher() {
@@ -42,10 +45,13 @@ Task<std::optional<WatchedEvent>> Watcher::next_text() {
 
 Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     for (;;) {
-        if (!pending_.empty() && turn_is_long()) co_await asio::post(asio::use_awaitable);
-        if (std::optional<WatchedEvent> event = take()) {
-            if (show_ && event->text != nullptr) event = co_await shown(*std::move(event));
-            co_return event;
+        const bool more = !pending_.empty() || !initial_.empty();
+        if (more && turn_is_long()) co_await asio::post(asio::use_awaitable);
+        if (std::optional<Pending> pending = take()) {
+            if (!show_ || pending->event.text == nullptr) co_return std::move(pending->event);
+            std::optional<WatchedEvent> event = co_await shown(*std::move(pending));
+            if (event) co_return event;
+            continue;
         }
         if (!initial_.empty())
             co_await asio::post(asio::use_awaitable);
@@ -56,12 +62,32 @@ Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     }
 }
 
-Task<WatchedEvent> Watcher::shown(WatchedEvent event) {
-    StatusResult<store::ObjectTextPtr> made = co_await show_(std::move(event.text));
-    if (made) {
-        kube::ObjectPtr tree = (*made)->tree_in_use();
-        co_return WatchedEvent{event.type, *std::move(made), std::move(tree)};
+Task<StatusResult<std::optional<WatchedEvent>>> Watcher::selected(Pending pending) {
+    using enum kube::WatchEventType;
+    kube::WatchEventType type = pending.event.type;
+    CO_TRY(store::ObjectTextPtr object, co_await show_(std::move(pending.event.text)));
+    if (pending.to_select) {
+        store::ObjectTextPtr previous;
+        if (pending.previous != nullptr) {
+            CO_TRY(previous, co_await show_(std::move(pending.previous)));
+        }
+        const bool was = previous != nullptr && selection_.matches(*previous);
+        const bool is = type != kDeleted && selection_.matches(*object);
+        if (!was && !is) co_return std::optional<WatchedEvent>();
+        if (!was) type = kAdded;
+        if (was && !is && type != kDeleted) {
+            type = kDeleted;
+            object =
+                store::ObjectText::of(with_resource_version(*previous->tree(), pending.revision));
+        }
     }
+    kube::ObjectPtr tree = object->tree_in_use();
+    co_return std::optional(WatchedEvent{type, std::move(object), std::move(tree)});
+}
+
+Task<std::optional<WatchedEvent>> Watcher::shown(Pending pending) {
+    StatusResult<std::optional<WatchedEvent>> made = co_await selected(std::move(pending));
+    if (made) co_return *std::move(made);
     // Later events would leave a gap: the client has to list again.
     initial_.clear();
     pending_.clear();
@@ -71,20 +97,25 @@ Task<WatchedEvent> Watcher::shown(WatchedEvent event) {
         std::make_shared<const json::value>(kube::status_from_error(made.error().error))};
 }
 
-std::optional<WatchedEvent> Watcher::try_next() { return show_ ? std::nullopt : take(); }
+std::optional<WatchedEvent> Watcher::try_next() {
+    std::optional<Pending> pending;
+    if (!show_) pending = take();
+    return pending ? std::optional(std::move(pending->event)) : std::nullopt;
+}
 
-std::optional<WatchedEvent> Watcher::take() {
+std::optional<Watcher::Pending> Watcher::take() {
     for (int looked_at = 0; !initial_.empty(); ++looked_at) {
         if (looked_at == kObjectsPerTurn || turn_is_long()) return std::nullopt;
         store::ObjectTextPtr object = std::move(initial_.front());
         initial_.pop_front();
-        if (!selection_.has_selectors() || selection_.matches(*object))
-            return event_of(kube::WatchEventType::kAdded, std::move(object));
+        if (selects_late_ || !selection_.has_selectors() || selection_.matches(*object))
+            return Pending{.event = event_of(kube::WatchEventType::kAdded, std::move(object)),
+                           .to_select = selects_late_};
     }
     if (pending_.empty()) return std::nullopt;
-    std::optional<WatchedEvent> event = std::move(pending_.front());
+    std::optional<Pending> first = std::move(pending_.front());
     pending_.pop_front();
-    return event;
+    return first;
 }
 
 WatchedEvent Watcher::event_of(kube::WatchEventType type, store::ObjectTextPtr object) const {
@@ -94,11 +125,11 @@ WatchedEvent Watcher::event_of(kube::WatchEventType type, store::ObjectTextPtr o
 }
 
 void Watcher::push(kube::WatchEventType type, store::ObjectTextPtr object) {
-    push(event_of(type, std::move(object)));
+    push(Pending{event_of(type, std::move(object))});
 }
 
-void Watcher::push(WatchedEvent event) {
-    pending_.push_back(std::move(event));
+void Watcher::push(Pending pending) {
+    pending_.push_back(std::move(pending));
     wake();
 }
 
@@ -120,7 +151,7 @@ void Watcher::offer(const CacheEvent& event) {
     if (ended_ || event.revision <= settings_.after) return;
     kube::WatchEventType type = event.type;
     store::ObjectTextPtr object = event.object;
-    if (selection_.has_selectors()) {
+    if (selection_.has_selectors() && !selects_late_) {
         const bool was = event.previous != nullptr && selection_.matches(*event.previous);
         const bool is = event.type != kDeleted && selection_.matches(*event.object);
         if (!was && !is) return;
@@ -141,7 +172,10 @@ void Watcher::offer(const CacheEvent& event) {
         return;
     }
     TaskFault::strike("watch");
-    push(type, std::move(object));
+    if (selects_late_)
+        push(Pending{event_of(type, std::move(object)), event.previous, event.revision, true});
+    else
+        push(type, std::move(object));
 }
 
 void Watcher::add_bookmark(store::Revision revision, bool initial_events_end) {
@@ -150,15 +184,15 @@ void Watcher::add_bookmark(store::Revision revision, bool initial_events_end) {
     json::object bookmark{{"kind", def_->type.kind},
                           {"apiVersion", def_->type.api_version()},
                           {"metadata", std::move(meta)}};
-    push({kube::WatchEventType::kBookmark, nullptr,
-          std::make_shared<const json::value>(std::move(bookmark))});
+    push(Pending{{kube::WatchEventType::kBookmark, nullptr,
+                  std::make_shared<const json::value>(std::move(bookmark))}});
 }
 
 void Watcher::expire(std::string message) {
     if (ended_) return;
     const Error error(Code::kGone, std::move(message));
-    pending_.push_back({kube::WatchEventType::kError, nullptr,
-                        std::make_shared<const json::value>(kube::status_from_error(error))});
+    pending_.push_back({{kube::WatchEventType::kError, nullptr,
+                         std::make_shared<const json::value>(kube::status_from_error(error))}});
     end();
 }
 

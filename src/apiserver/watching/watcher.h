@@ -72,7 +72,8 @@ class Watcher final : public kube::WatchStream {
     /// An object that existed before the watch. The reader gets those that are selected, before all
     /// events; they do not count towards falling behind.
     void add_initial(store::ObjectTextPtr object);
-    /// A live or replayed change, converted to what the selection sees of it.
+    /// A live or replayed change, converted to what the selection sees of it: later, if it can't be
+    /// seen at once.
     void offer(const CacheEvent& event);
     void add_bookmark(store::Revision revision, bool initial_events_end);
     /// Sends what is queued, then an ERROR event with a 410 Status, then the end.
@@ -87,22 +88,36 @@ class Watcher final : public kube::WatchStream {
     friend class WatchCache;
     friend class FanOut;
 
+    /// What waits for the reader.
+    struct Pending {
+        WatchedEvent event;
+        /// Of an object that has to be seen in the watch's version before it can be selected: the
+        /// change that the event is about.
+        store::ObjectTextPtr previous = nullptr;
+        store::Revision revision = 0;
+        bool to_select = false;
+    };
+
     Task<std::optional<WatchedEvent>> wait_next();
-    std::optional<WatchedEvent> take();
-    Task<WatchedEvent> shown(WatchedEvent event);
+    std::optional<Pending> take();
+    /// Nullopt: it is not selected.
+    Task<std::optional<WatchedEvent>> shown(Pending pending);
+    Task<StatusResult<std::optional<WatchedEvent>>> selected(Pending pending);
     void wake();
     void take_turn();
     WatchedEvent event_of(kube::WatchEventType type, store::ObjectTextPtr object) const;
     void push(kube::WatchEventType type, store::ObjectTextPtr object);
-    void push(WatchedEvent event);
+    void push(Pending pending);
     void schedule_bookmark(Instant now);
 
     DefPtr def_;
     Selection selection_;
     Settings settings_;
     Show show_;
+    /// Selectors read objects that a webhook has to convert first.
+    bool selects_late_;
     std::deque<store::ObjectTextPtr> initial_;
-    std::deque<WatchedEvent> pending_;
+    std::deque<Pending> pending_;
     Signal changed_;
     bool ended_ = false;
     bool takes_turns_ = false;

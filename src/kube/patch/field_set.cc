@@ -283,12 +283,14 @@ const FieldSet::Node* FieldSet::find(const PathElement& element) const {
 }
 
 bool FieldSet::visit_below(FieldPathElements& path, const Visit& visit) const {
-    for (const Node& node : nodes_) {
-        path.push_back(node.element);
-        const bool on = (!node.member || visit(path)) && node.below.visit_below(path, visit);
-        path.pop_back();
-        if (!on) return false;
-    }
+    for (const bool members : {true, false})
+        for (const Node& node : nodes_) {
+            if (members ? !node.member : node.below.empty()) continue;
+            path.push_back(node.element);
+            const bool on = members ? visit(path) : node.below.visit_below(path, visit);
+            path.pop_back();
+            if (!on) return false;
+        }
     return true;
 }
 
@@ -297,12 +299,19 @@ void FieldSet::visit(const Visit& visit) const {
     visit_below(path, visit);
 }
 
+void FieldSet::add_members(FieldPathElements& path, std::vector<FieldPathElements>& found) const {
+    for (const Node& node : nodes_) {
+        path.push_back(node.element);
+        if (node.member) found.push_back(path);
+        node.below.add_members(path, found);
+        path.pop_back();
+    }
+}
+
 std::vector<FieldPathElements> FieldSet::members() const {
     std::vector<FieldPathElements> found;
-    visit([&](const FieldPathElements& path) {
-        found.push_back(path);
-        return true;
-    });
+    FieldPathElements path;
+    add_members(path, found);
     return found;
 }
 

@@ -82,7 +82,7 @@ class FieldSet {
     const Node* find(const PathElement& element) const;
     /// Every member, in order.
     std::vector<FieldPathElements> members() const;
-    /// Shows the members in order, until one is answered with false. Paths may be long: all of them
+    /// Shows the members, of each level first its own ones, as upstream lists them; until one is answered with false. Paths may be long: all of them
     /// together take more than the set.
     using Visit = std::function<bool(const FieldPathElements&)>;
     void visit(const Visit& visit) const;
@@ -97,6 +97,7 @@ class FieldSet {
 
   private:
     bool visit_below(FieldPathElements& path, const Visit& visit) const;
+    void add_members(FieldPathElements& path, std::vector<FieldPathElements>& found) const;
     void write_into(json::object& fields) const;
 
     /// Every node is a member or has members below it.

@@ -8,8 +8,10 @@
 #include <map>
 #include <tuple>
 
+#include "kube/patch/owner_versions.h"
 #include "kube/patch/structured_merge.h"
 #include "kube/schema/schema.h"
+#include "kube/values/equality.h"
 #include "kube/values/json_access.h"
 #include "kube/values/time.h"
 
@@ -88,17 +90,6 @@ void take_away(json::object& entry, const FieldSet& fields) {
         put_set(entry, difference_of(set_of(entry), fields));
 }
 
-/// Every object has metadata, so no one owns metadata itself.
-FieldSet without_metadata_itself(FieldSet set) {
-    static const FieldSet kMetadata = [] {
-        FieldSet fields;
-        fields.insert({PathElement::field("metadata")});
-        return fields;
-    }();
-    const FieldSet::Node* node = set.find(PathElement::field("metadata"));
-    return node != nullptr && node->member ? difference_of(set, kMetadata) : std::move(set);
-}
-
 std::size_t count_updaters(const json::array& entries) {
     return static_cast<std::size_t>(std::ranges::count_if(
         entries, [](const json::value& entry) { return !applies(entry.get_object()); }));
@@ -171,6 +162,14 @@ struct Conflict {
     FieldSet fields;
 };
 
+/// Upstream lists conflicts in the order of this text of their entries.
+std::string listing_key(const json::object& entry) {
+    const std::string_view part = string_at(entry, "subresource");
+    return fmt::format("{}\",{},{},{}", string_at(entry, "manager"), string_at(entry, "operation"),
+                       applies(entry) ? "" : string_at(entry, "apiVersion"),
+                       part.empty() ? "}" : fmt::format(",{}", part));
+}
+
 /// The manager of an entry in upstream's words.
 std::string describe_manager(const json::object& entry) {
     std::string text = fmt::format("\"{}\"", string_at(entry, "manager"));
@@ -229,6 +228,26 @@ void remove_given_up(const Schema* schema, json::value& merged, const FieldSet& 
     if (merged.is_null()) merged = json::object();  // the object itself stays
 }
 
+/// Removes what the applier applied before and no one owns any more.
+void prune(const json::array& entries, const json::object* mine, const Schema* schema,
+           json::value& live, const FieldOwner& who, const FieldSet& set, const LastApplied& last,
+           OwnerVersions* versions) {
+    if (last.set.empty() || (last.api_version == who.api_version && includes(set, last.set)))
+        return;
+    std::map<std::string, std::vector<FieldSet>, std::less<>> sets;
+    const bool divided = versions != nullptr && has_other_versions(entries, who.api_version);
+    sets[divided ? who.api_version : ""].push_back(set);
+    for (const json::value& value : entries) {
+        const json::object& entry = value.get_object();
+        if (&entry == mine) continue;
+        sets[divided ? std::string(string_at(entry, "apiVersion")) : ""].push_back(set_of(entry));
+    }
+    if (!divided) return remove_given_up(schema, live, last.set, union_of(std::move(sets[""])));
+    std::map<std::string, FieldSet, std::less<>> owned;
+    for (auto& [version, all] : sets) owned.emplace(version, union_of(std::move(all)));
+    live = prune_in_versions(live, who.api_version, last, owned, *versions);
+}
+
 }  // namespace
 
 bool resets_managed_fields(const json::array& entries) {
@@ -262,31 +281,39 @@ Result<json::array> read_managed_fields(const json::array& sent, json::storage_p
 
 json::array record_creation(const Schema* schema, const json::value& object,
                             const IgnoredFields& ignored, const FieldOwner& who,
-                            json::storage_ptr storage) {
+                            const json::value* unset, json::storage_ptr storage) {
     json::array entries(storage);
-    json::object fields = new_fields_of(schema, object, ignored, std::move(storage));
+    json::object fields = new_fields_of(schema, object, ignored, unset, std::move(storage));
     if (!fields.empty()) entries.push_back(make_entry(who, "Update", std::move(fields)));
     return entries;
 }
 
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,
-                  const json::value& after, const IgnoredFields& ignored, const FieldOwner& who) {
+                  const json::value& after, const IgnoredFields& ignored, const FieldOwner& who,
+                  OwnerVersions* versions) {
     FieldChanges changes = compare_fields(schema, before, after, ignored);
     if (changes.empty()) return false;
     const FieldSet own = without_metadata_itself(changes.modified.empty()
                                                      ? std::move(changes.added)
                                                      : union_of(changes.added, changes.modified));
     json::object* mine = find_entry(entries, who, "Update");
+    EffectByVersion effects({own, std::move(changes.removed)}, who.api_version, before, after,
+                            versions);
     for (json::value& value : entries) {
         json::object& entry = value.get_object();
-        take_away(entry, changes.removed);
-        if (&entry != mine) take_away(entry, own);
+        const WriteEffect* effect = effects.of(string_at(entry, "apiVersion"));
+        if (effect == nullptr) continue;
+        take_away(entry, effect->removed);
+        if (&entry != mine) take_away(entry, effect->touched);
     }
     if (!own.empty() && mine == nullptr) {
         entries.push_back(make_entry(who, "Update", own.to_json(entries.storage())));
     } else if (!own.empty()) {
         if (!includes(fields_of(*mine), own)) put_set(*mine, union_of(set_of(*mine), own));
-        (*mine)["time"] = who.time;
+        if (who.time.empty())
+            mine->erase("time");
+        else
+            (*mine)["time"] = who.time;
     }
     drop_empty(entries);
     cap_updaters(entries);
@@ -301,7 +328,7 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
     if (entries.empty()) {
         FieldOwner earlier = who;
         earlier.name = kBeforeFirstApply;
-        record_write(entries, schema, json::object(), live, ignored, earlier);
+        entries = record_creation(schema, live, ignored, earlier, options.unset, entries.storage());
     }
     const json::value before = live;
     merge_fields(schema, live, configuration);
@@ -309,36 +336,44 @@ Result<void> apply_fields(json::array& entries, const Schema* schema, json::valu
     const FieldSet set =
         without_metadata_itself(without_subtrees(field_set_of(schema, configuration), ignored));
     json::object* mine = find_entry(entries, who, "Apply");
-    const FieldSet last = mine == nullptr ? FieldSet() : set_of(*mine);
-    if (!includes(set, last)) {
-        std::vector<FieldSet> owned{set};
-        for (const json::value& entry : entries)
-            if (&entry.get_object() != mine) owned.push_back(set_of(entry.get_object()));
-        remove_given_up(schema, live, last, union_of(std::move(owned)));
-    }
+    const LastApplied last =
+        mine == nullptr ? LastApplied{who.api_version, {}}
+                        : LastApplied{std::string(string_at(*mine, "apiVersion")), set_of(*mine)};
+    prune(entries, mine, schema, live, who, set, last, options.versions);
 
-    const FieldChanges changes = compare_fields(schema, before, live, ignored);
-    const FieldSet touched = union_of(changes.added, changes.modified);
+    FieldChanges changes = compare_fields(schema, before, live, ignored);
+    const bool changed = !changes.empty();
+    EffectByVersion effects({union_of(changes.added, changes.modified), std::move(changes.removed)},
+                            who.api_version, before, live, options.versions);
     std::vector<Conflict> conflicts;
     for (const json::value& value : entries) {
         const json::object& entry = value.get_object();
-        if (&entry == mine || options.force || !intersects(fields_of(entry), touched)) continue;
-        FieldSet fields = difference_of(intersection_of(set_of(entry), touched), options.tolerated);
+        if (&entry == mine || options.force) continue;
+        const WriteEffect* effect = effects.of(string_at(entry, "apiVersion"));
+        if (effect == nullptr || !intersects(fields_of(entry), effect->touched)) continue;
+        FieldSet fields =
+            difference_of(intersection_of(set_of(entry), effect->touched), options.tolerated);
         if (!fields.empty()) conflicts.push_back({&entry, std::move(fields)});
     }
+    std::ranges::sort(conflicts, {},
+                      [](const Conflict& conflict) { return listing_key(*conflict.entry); });
     if (!conflicts.empty()) return conflict_error(conflicts);
 
     for (json::value& value : entries) {
         json::object& entry = value.get_object();
         if (&entry == mine) continue;
-        take_away(entry, touched);
-        take_away(entry, changes.removed);
+        const WriteEffect* effect = effects.of(string_at(entry, "apiVersion"));
+        if (effect == nullptr) continue;
+        take_away(entry, effect->touched);
+        take_away(entry, effect->removed);
     }
+    FieldOwner then = who;
+    if (!changed && equal(before, live))
+        then.time = mine == nullptr ? std::string_view() : string_at(*mine, "time");
     if (mine == nullptr) {
-        entries.push_back(make_entry(who, "Apply", set.to_json(entries.storage())));
-    } else if (!changes.empty() || set != last ||
-               string_at(*mine, "apiVersion") != who.api_version) {
-        *mine = make_entry(who, "Apply", set.to_json(entries.storage()));
+        entries.push_back(make_entry(then, "Apply", set.to_json(entries.storage())));
+    } else if (changed || set != last.set || string_at(*mine, "apiVersion") != who.api_version) {
+        *mine = make_entry(then, "Apply", set.to_json(entries.storage()));
     }
     drop_empty(entries);
     sort_entries(entries);

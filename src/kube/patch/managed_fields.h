@@ -10,6 +10,7 @@
 
 namespace muster::kube {
 
+class OwnerVersions;
 class Schema;
 
 // metadata.managedFields: who owns which field. Each entry is for one manager, operation,
@@ -36,25 +37,31 @@ bool resets_managed_fields(const json::array& entries);
 /// nothing that does not belong in an entry. kBadRequest if it can't be understood.
 Result<json::array> read_managed_fields(const json::array& sent, json::storage_ptr storage = {});
 
-/// The list of a new object: all of it belongs to `who`, except metadata itself.
+/// The list of a new object: all of it belongs to `who`, except metadata itself and what is as in
+/// `unset`, an object of the kind in which nothing is set (null: it is empty).
 json::array record_creation(const Schema* schema, const json::value& object,
                             const IgnoredFields& ignored, const FieldOwner& who,
-                            json::storage_ptr storage = {});
+                            const json::value* unset = nullptr, json::storage_ptr storage = {});
 
 /// After a write other than an apply turned `before` into `after`: `who` becomes the only owner of
 /// what it changed, and what it removed has no owner. Of more than ten managers that update, the
-/// oldest are merged into one, "ancient-changes". False if nothing changed.
+/// oldest are merged into one, "ancient-changes". False if nothing changed. `versions`: of a kind
+/// whose versions differ in structure; null: fields have the same names in all.
 bool record_write(json::array& entries, const Schema* schema, const json::value& before,
-                  const json::value& after, const IgnoredFields& ignored, const FieldOwner& who);
+                  const json::value& after, const IgnoredFields& ignored, const FieldOwner& who,
+                  OwnerVersions* versions = nullptr);
 
 struct ApplyOptions {
     bool force = false;
     /// Conflicts about these fields don't count.
     FieldSet tolerated = {};
+    OwnerVersions* versions = nullptr;   ///< as in record_write()
+    const json::value* unset = nullptr;  ///< as in record_creation()
 };
 
 /// Server-side apply. Merges the configuration into `live` and removes from it the fields that the
-/// manager applied before, no longer applies, and no one else owns; updates `entries` accordingly.
+/// manager applied before, no longer applies, and no one else owns; updates `entries` accordingly. An
+/// apply that changes nothing has no time of its own.
 /// If there are no entries, the present fields belong to "before-first-apply". `live` has no
 /// managedFields.
 ///

@@ -216,7 +216,7 @@ TEST(Apply, WhatIsGivenUpGoesUnlessSomebodyElseOwnsIt) {
     ASSERT_TRUE(world.apply(at("m1", "t4"), R"({"immutable":false})"));
     EXPECT_EQ(world.data(), R"({"b":"1","c":"2","d":"1"})")
         << "b is m2's, c and d became the editor's";
-    EXPECT_THAT(lines(world.entries), ElementsAre("Apply m2 t2 .data.b", "Apply m1 t4 .immutable",
+    EXPECT_THAT(lines(world.entries), ElementsAre("Apply m2 .data.b", "Apply m1 t4 .immutable",
                                                   "Update editor t3 .data.c .data.d"));
     ASSERT_TRUE(world.apply(at("m2", "t5"), R"({})"));
     EXPECT_EQ(world.data(), R"({"c":"2","d":"1"})");
@@ -240,7 +240,7 @@ TEST(Apply, AManagerThatUpdatesIsAnotherThanOneThatApplies) {
     EXPECT_FALSE(world.apply(at("kubectl", "t2"), R"({"data":{"a":"2"}})"));
     ASSERT_TRUE(world.apply(at("kubectl", "t2"), R"({"data":{"a":"1"}})"));
     EXPECT_THAT(lines(world.entries),
-                ElementsAre("Apply kubectl t2 .data.a", "Update kubectl t1 .data .data.a"));
+                ElementsAre("Apply kubectl .data.a", "Update kubectl t1 .data .data.a"));
     world.write(at("editor", "t3"), R"({"data":{"a":"3"}})");
     EXPECT_THAT(lines(world.entries),
                 ElementsAre("Update kubectl t1 .data", "Update editor t3 .data.a"))

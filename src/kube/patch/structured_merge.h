@@ -31,10 +31,11 @@ FieldChanges compare_fields(const Schema* schema, const json::value& before,
                             const json::value& after, const FieldSet& ignored = {});
 
 /// What compare_fields() finds added to an object with nothing but empty `metadata`, as FieldsV1:
-/// what the creator of `object` owns. Every new object is written this way, and an intermediate set
+/// what the creator of `object` owns. With `unset`, an object of the kind in which nothing is set,
+/// only what is not as it is there: structs that Go always writes are no one's. Every new object is written this way, and an intermediate set
 /// would cost more than everything else that is done to it.
 json::object new_fields_of(const Schema* schema, const json::value& object, const FieldSet& ignored,
-                           json::storage_ptr storage = {});
+                           const json::value* unset = nullptr, json::storage_ptr storage = {});
 
 /// The fields that an applied configuration sets: its leaves, the items of its lists, and the keys
 /// of its maps. An object or a list that is a field by its schema is not a member of its own, but

@@ -13,8 +13,6 @@ void set_service_defaults(json::object& object) {
     set_default(spec, "type", json::value("ClusterIP"));
     set_default(spec, "sessionAffinity", json::value("None"));
     if (string_at(spec, "type") != "ExternalName") {
-        set_default(spec, "ipFamilies", json::array{"IPv4"});
-        set_default(spec, "ipFamilyPolicy", json::value("SingleStack"));
         set_default(spec, "internalTrafficPolicy", json::value("Cluster"));
     }
     json::array* ports = array_at(spec, "ports");
@@ -32,7 +30,15 @@ void set_service_defaults(json::object& object) {
     }
 }
 
+/// The API server chooses them, so the author of a service does not own them.
+void choose_families(json::object& spec) {
+    if (string_at(spec, "type") == "ExternalName") return;
+    set_default(spec, "ipFamilies", json::array{"IPv4"});
+    set_default(spec, "ipFamilyPolicy", json::value("SingleStack"));
+}
+
 void prepare_service(json::object& object, WallTime) {
+    choose_families(ensure_object(object, "spec"));
     object["status"] = {{"loadBalancer", json::object()}};
 }
 
@@ -41,9 +47,10 @@ void keep_address(json::object& next, const json::object& current) {
     json::object& spec = ensure_object(next, "spec");
     const json::object* stored = object_at(current, "spec");
     if (stored == nullptr || string_at(spec, "type") == "ExternalName") return;
-    for (const char* key : {"clusterIP", "clusterIPs"})
+    for (const char* key : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"})
         if (const json::value* value = stored->if_contains(key))
             if (!spec.contains(key) || *spec.if_contains(key) == "") spec[key] = *value;
+    choose_families(spec);
 }
 
 void check_port(const json::object& port, const std::string& field, bool named,

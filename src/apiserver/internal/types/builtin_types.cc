@@ -8,6 +8,7 @@
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/webhook_strategy.h"
 #include "apiserver/internal/types/crd.h"
+#include "apiserver/internal/types/unset_objects.h"
 #include "apiserver/resources/access_types.h"
 #include "apiserver/resources/registry.h"
 #include "base/lower_case.h"
@@ -242,6 +243,7 @@ ResourceDef builtin(const kube::ResourceType& type) {
     def.singular = lower_case(type.kind);
     def.schema = kube::core_schema(type.kind);
     def.storage_api_version = type.api_version();
+    def.unset = unset_object(type.api_version(), type.kind);
     return def;
 }
 

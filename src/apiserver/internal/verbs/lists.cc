@@ -15,6 +15,8 @@ namespace {
 
 /// Where no one measures how long a turn is.
 constexpr std::size_t kObjectsPerTurn = 128;
+/// How many are converted at once before some of them are chosen.
+constexpr std::size_t kShownAtOnce = 256;
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
@@ -175,7 +177,8 @@ StatusResult<Candidates> candidates_of(const WatchCache& cache, const Target& ta
 
 }  // namespace
 
-Task<StatusResult<ListPage>> list_objects(const WatchCache& cache, Target target, ListQuery query) {
+Task<StatusResult<ListPage>> list_objects(const WatchCache& cache, Target target, ListQuery query,
+                                          ShowAll show) {
     const ResourceDef& def = *target.def;
     CO_TRY(const Selection selection,
            Selection::make(def, target.namespace_, query.label_selector, query.field_selector));
@@ -191,7 +194,17 @@ Task<StatusResult<ListPage>> list_objects(const WatchCache& cache, Target target
     page.revision = start.revision;
     std::size_t more = found.more;
     std::size_t looked_at = 0;
-    for (store::ObjectTextPtr& object : found.objects) {
+    std::size_t shown = show && selection.reads_objects() ? 0 : found.objects.size();
+    for (std::size_t i = 0; i < found.objects.size(); ++i) {
+        if (i == shown) {
+            const auto first = found.objects.begin() + static_cast<std::ptrdiff_t>(i);
+            shown = std::min(i + kShownAtOnce, found.objects.size());
+            std::vector<store::ObjectTextPtr> some(
+                first, found.objects.begin() + static_cast<std::ptrdiff_t>(shown));
+            CO_TRY(some, co_await show(std::move(some)));
+            std::ranges::move(some, first);
+        }
+        store::ObjectTextPtr& object = found.objects[i];
         if (costs && (++looked_at % kObjectsPerTurn == 0 || turn_is_long()))
             co_await asio::post(asio::use_awaitable);
         if (selects && !selection.matches(*object)) continue;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "apiserver/internal/strategies/pod_defaults.h"
+#include "apiserver/internal/verbs/scale_owners.h"
 #include "apiserver/internal/writing/server_side_apply.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
@@ -89,6 +90,16 @@ StatusResult<std::int64_t> sent_replicas(const json::object& scale, kube::Method
 
 }  // namespace
 
+namespace {
+
+/// Of a write whose entries have been recorded in the object.
+Ownership as_recorded(Ownership ownership) {
+    if (ownership.kind == Ownership::Kind::kWrite) ownership.kind = Ownership::Kind::kApplied;
+    return ownership;
+}
+
+}  // namespace
+
 StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& current,
                                      const json::value& scale, kube::Method method,
                                      const Ownership& ownership) {
@@ -104,16 +115,17 @@ StatusResult<NextState> decide_scale(const ResourceDef& def, const json::value& 
                        {invalid_value("spec.replicas", json::value(replicas),
                                       "must be greater than or equal to 0")});
     DecodedObject next{kube::Document(current, kSpareBytes)};
-    set_at_path(next.object.object(), def.scale->spec_replicas, json::value(replicas));
-    return decide_update(def, current, std::move(next), "", WriteKind::kPatch, ownership);
+    TRY_VOID(scale_and_track(def, next.object.object(), replicas, ownership, false));
+    return decide_update(def, current, std::move(next), "", WriteKind::kPatch,
+                         as_recorded(ownership));
 }
 
 StatusResult<NextState> decide_applied_scale(const Target& target, const json::value& current,
                                              const json::value& scale, const WriteQuery& query,
                                              const Ownership& ownership) {
-    TRY(const json::value configuration, configuration_of_scale(target, current, scale));
-    TRY(DecodedObject next,
-        apply_configuration(target, current, configuration, ownership.manager, query));
+    TRY(const std::int64_t replicas, applied_replicas(target, current, scale));
+    DecodedObject next{kube::Document(current, kSpareBytes)};
+    TRY_VOID(scale_and_track(*target.def, next.object.object(), replicas, ownership, query.force));
     return decide_update(*target.def, current, std::move(next), "", WriteKind::kPatch, ownership);
 }
 

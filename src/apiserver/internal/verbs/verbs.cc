@@ -87,6 +87,14 @@ Reply listed(const ResourceDef& def, ListPage page) {
     return reply;
 }
 
+/// Null for a resource that no webhook converts.
+ShowAll shown_by_webhook(ServerState& state, DefPtr def) {
+    if (def->webhook_conversion == nullptr) return nullptr;
+    return [&state, def = std::move(def)](std::vector<store::ObjectTextPtr> objects) {
+        return show_all(state, def, std::move(objects));
+    };
+}
+
 class EmptyText final : public kube::TextStream {
   public:
     Task<Result<std::optional<std::string>>> read() override {
@@ -95,6 +103,13 @@ class EmptyText final : public kube::TextStream {
 };
 
 }  // namespace
+
+Verbs::Verbs(ServerState& state, Writer& writer)
+    : state_(state),
+      writer_(writer),
+      conversions_(state.tasks, [&state](DefPtr def, store::ObjectTextPtr object) {
+          return show(state, std::move(def), std::move(object));
+      }) {}
 
 Task<StatusResult<Reply>> Verbs::call(Target target, kube::Request request, Requester requester) {
     const DefPtr def = target.def;
@@ -188,9 +203,10 @@ Task<StatusResult<Reply>> Verbs::measure(Target target, kube::Request request) {
 Task<StatusResult<Reply>> Verbs::list(Target target, kube::Request request) {
     CO_TRY(const ListQuery query, parse_list_query(request));
     CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
-    CO_TRY(ListPage page, co_await list_objects(state_.cache, target, query));
-    if (target.def->webhook_conversion != nullptr) {
-        CO_TRY(page.items, co_await show_all(state_, target.def, std::move(page.items)));
+    const ShowAll show = shown_by_webhook(state_, target.def);
+    CO_TRY(ListPage page, co_await list_objects(state_.cache, target, query, show));
+    if (show) {
+        CO_TRY(page.items, co_await show(std::move(page.items)));
     }
     co_return listed(*target.def, std::move(page));
 }
@@ -257,7 +273,8 @@ Task<StatusResult<Reply>> Verbs::remove_collection(Target target, kube::Request 
     CO_TRY(DeleteQuery query, parse_delete_query(request));
     query.requester = std::move(requester);
     CO_TRY(const ListQuery chosen, parse_list_query(request));
-    CO_TRY(ListPage page, co_await list_objects(state_.cache, target, chosen));
+    CO_TRY(ListPage page, co_await list_objects(state_.cache, target, chosen,
+                                                shown_by_webhook(state_, target.def)));
     std::vector<store::ObjectTextPtr> deleted;
     for (const store::ObjectTextPtr& item : page.items) {
         Target one = target;
@@ -304,9 +321,10 @@ Task<StatusResult<Reply>> Verbs::scale(Target target, kube::Request request) {
                                                            request.content_type, *request.body));
             return decide_scale(*target.def, current, proposed, request.method, owner);
         };
-        CO_TRY(WriteOutcome outcome,
-               co_await writer_.rewrite(def, target.namespace_, target.name, std::move(decide),
-                                        {.dry_run = query.dry_run, .pure = true}));
+        CO_TRY(
+            WriteOutcome outcome,
+            co_await writer_.rewrite(def, target.namespace_, target.name, std::move(decide),
+                                     {.dry_run = query.dry_run, .pure = true, .ownership = owner}));
         object = std::move(outcome.object);
     }
     CO_TRY(object, co_await show(state_, def, std::move(object)));
@@ -356,8 +374,8 @@ Task<StatusResult<std::unique_ptr<Watcher>>> Verbs::watch(Target target, kube::R
         CO_TRY_VOID(co_await wait_for_revision(query.resource_version.value_or(0)));
     std::unique_ptr<Watcher> watcher = state_.cache.watch(target.def, std::move(selection), query);
     if (target.def->webhook_conversion != nullptr)
-        watcher->show_by([&state = state_, def = target.def](store::ObjectTextPtr object) {
-            return show(state, def, std::move(object));
+        watcher->show_by([this, def = target.def](store::ObjectTextPtr object) {
+            return conversions_.show(def, std::move(object));
         });
     co_return watcher;
 }

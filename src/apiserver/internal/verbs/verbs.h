@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "apiserver/internal/conversions/shared_conversions.h"
 #include "apiserver/internal/extensions/extension_call.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/writing/writer.h"
@@ -12,7 +13,7 @@ namespace muster::apiserver {
 /// Serves the requests for one routed target: decides what each method means on which kind of path.
 class Verbs final : public RequestHandler {
   public:
-    Verbs(ServerState& state, Writer& writer) : state_(state), writer_(writer) {}
+    Verbs(ServerState& state, Writer& writer);
 
     Task<StatusResult<Reply>> call(Target target, kube::Request request,
                                    Requester requester) override;
@@ -52,6 +53,7 @@ class Verbs final : public RequestHandler {
 
     ServerState& state_;
     Writer& writer_;
+    SharedConversions conversions_;
 };
 
 }  // namespace muster::apiserver

@@ -3,13 +3,13 @@
 #include "apiserver/internal/expressions/weights.h"
 #include "apiserver/internal/writing/limit_checks.h"
 #include "apiserver/internal/writing/metadata_rules.h"
+#include "apiserver/internal/writing/owner_views.h"
 #include "apiserver/internal/writing/pod_admission.h"
 #include "apiserver/internal/writing/stored_form.h"
 #include "apiserver/internal/writing/update_rules.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
 #include "base/async/side_thread.h"
-#include "kube/patch/managed_fields.h"
 #include "kube/values/equality.h"
 #include "kube/values/time.h"
 
@@ -89,32 +89,18 @@ void prepare_new(const ResourceDef& def, DecodedObject& decoded, WallTime now) {
     if (def.strategy.prepare_create != nullptr) def.strategy.prepare_create(object, now);
 }
 
-/// Puts back managedFields that webhooks have made unreadable.
-void mend_owners(DecodedObject& decoded, const json::value& before,
-                 std::vector<std::string>& warnings) {
-    json::object& meta = ensure_object(decoded.object.object(), "metadata");
-    const json::array* entries = array_at(meta, "managedFields");
-    if (entries == nullptr || (before.is_array() && *entries == before.get_array())) return;
-    const Result<json::array> read = kube::read_managed_fields(*entries);
-    if (read) return;
-    warnings.push_back(fmt::format(
-        ".metadata.managedFields was in an invalid state after admission; this could be caused by "
-        "an outdated mutating admission controller; please fix your requests: {}",
-        read.error().message()));
-    if (before.is_null())
-        meta.erase("managedFields");
-    else
-        meta["managedFields"] = before;
-}
-
 }  // namespace
 
 Ownership ownership_of(const ServerState& state, const Target& target, const WriteQuery& query,
                        Ownership::Kind kind) {
     if (!state.options.manage_fields) return {};
-    return {kind,
-            {query.manager, target.type().api_version(), target.subresource,
-             kube::format_time(state.clock.wall_now())}};
+    Ownership made{kind,
+                   {query.manager, target.type().api_version(), target.subresource,
+                    kube::format_time(state.clock.wall_now())}};
+    if (target.def->webhook_conversion != nullptr)
+        made.views =
+            std::make_shared<OwnerViews>(state.registry.served_as(*target.def), target.subresource);
+    return made;
 }
 
 Task<StatusResult<Surroundings>> Creation::look_around(const Target& target,
@@ -158,15 +144,14 @@ Task<StatusResult<void>> Creation::mutate(const AdmissionSubject& subject, Decod
         co_await admission_.mutators_of(subject, nullptr, decoded.object.value());
     if (mutators.is_empty()) co_return StatusResult<void>();
     std::vector<std::string> warnings = std::move(decoded.warnings);
-    const json::value* owners = metadata_of(decoded.object.value()).if_contains("managedFields");
-    const json::value owners_before = owners == nullptr ? json::value() : kube::copy_of(*owners);
+    const json::value owners = owners_of(decoded.object.value());
     CO_TRY(const bool changed,
            co_await admission_.mutate(mutators, subject, nullptr, decoded, warnings));
     if (changed) {
         CO_TRY(const bool again, co_await admit_again(subject, decoded));
         if (again) mutators.note_change();
         CO_TRY_VOID(co_await admission_.mutate(mutators, subject, nullptr, decoded, warnings));
-        if (state_.options.manage_fields) mend_owners(decoded, owners_before, warnings);
+        if (state_.options.manage_fields) mend_owners(decoded.object.object(), owners, warnings);
     }
     decoded.warnings = std::move(warnings);
     co_return StatusResult<void>();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
+#include "apiserver/internal/writing/owner_views.h"
 #include "apiserver/objects/json_access.h"
 #include "kube/patch/structured_merge.h"
 #include "kube/values/read_json.h"
@@ -126,9 +127,10 @@ StatusResult<void> check_configuration(const Target& target, const json::value& 
 
 StatusResult<DecodedObject> apply_configuration(const Target& target, const json::value& current,
                                                 const json::value& configuration,
-                                                const kube::FieldOwner& manager,
+                                                const Ownership& ownership,
                                                 const WriteQuery& query) {
     const ResourceDef& def = *target.def;
+    const kube::FieldOwner& manager = ownership.manager;
     kube::Document next(current, 2 * kube::tree_bytes(configuration) + kSpareForApply);
     json::array entries(next.value().storage());
     {
@@ -138,7 +140,8 @@ StatusResult<DecodedObject> apply_configuration(const Target& target, const json
         if (!def.storage_version || def.stored_in_several)
             next.object()["apiVersion"] = def.type.api_version();
     }
-    kube::ApplyOptions options{query.force};
+    kube::ApplyOptions options{
+        .force = query.force, .versions = ownership.views.get(), .unset = def.unset};
     const bool from_kubectl = manager.name == kKubectl && manager.subresource.empty();
     if (from_kubectl && !query.force) options.tolerated = owned_by_last_applied(def, next.value());
 
@@ -161,7 +164,7 @@ StatusResult<DecodedObject> apply_configuration(const Target& target, const json
 
 StatusResult<DecodedObject> new_from_configuration(const Target& target,
                                                    const json::value& configuration,
-                                                   const kube::FieldOwner& manager,
+                                                   const Ownership& ownership,
                                                    const WriteQuery& query) {
     const json::object& meta = metadata_of(configuration);
     if (const std::string_view uid = string_at(meta, "uid"); !uid.empty())
@@ -173,11 +176,11 @@ StatusResult<DecodedObject> new_from_configuration(const Target& target,
     const json::value nothing = json::object{{"apiVersion", target.type().api_version()},
                                              {"kind", target.type().kind},
                                              {"metadata", {{"name", target.name}}}};
-    return apply_configuration(target, nothing, configuration, manager, query);
+    return apply_configuration(target, nothing, configuration, ownership, query);
 }
 
-StatusResult<json::value> configuration_of_scale(const Target& target, const json::value& current,
-                                                 const json::value& scale) {
+StatusResult<std::int64_t> applied_replicas(const Target& target, const json::value& current,
+                                            const json::value& scale) {
     const json::object* sent = scale.if_object();
     const std::string_view version = sent == nullptr ? "" : string_at(*sent, "apiVersion");
     const std::string_view kind = sent == nullptr ? "" : string_at(*sent, "kind");
@@ -186,18 +189,15 @@ StatusResult<json::value> configuration_of_scale(const Target& target, const jso
     const std::string_view revision = string_at(metadata_of(*sent), "resourceVersion");
     if (!revision.empty() && revision != string_at(metadata_of(current), "resourceVersion"))
         return stale_write(target.type(), target.name);
-    json::object configuration{{"apiVersion", target.type().api_version()},
-                               {"kind", target.type().kind},
-                               {"metadata", {{"name", target.name}}}};
     const json::object* spec = object_at(*sent, "spec");
     const json::value* replicas = spec == nullptr ? nullptr : spec->if_contains("replicas");
-    if (replicas == nullptr) return json::value(std::move(configuration));
-    if (const std::int64_t* number = replicas->if_int64(); number == nullptr || *number < 0)
+    if (replicas == nullptr) return 0;
+    const std::int64_t* number = replicas->if_int64();
+    if (number == nullptr || *number < 0)
         return invalid(
             "Scale", "autoscaling", target.name,
             {invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0")});
-    set_at_path(configuration, target.def->scale->spec_replicas, *replicas);
-    return json::value(std::move(configuration));
+    return *number;
 }
 
 }  // namespace muster::apiserver

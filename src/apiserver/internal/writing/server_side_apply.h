@@ -21,17 +21,17 @@ StatusResult<void> check_configuration(const Target& target, const json::value& 
 /// conflicts (409), and fields that the schema does not know (500, as a real server does).
 StatusResult<DecodedObject> apply_configuration(const Target& target, const json::value& current,
                                                 const json::value& configuration,
-                                                const kube::FieldOwner& manager,
+                                                const Ownership& ownership,
                                                 const WriteQuery& query);
 
 /// The object that the configuration creates if there was none.
 StatusResult<DecodedObject> new_from_configuration(const Target& target,
                                                    const json::value& configuration,
-                                                   const kube::FieldOwner& manager,
+                                                   const Ownership& ownership,
                                                    const WriteQuery& query);
 
-/// The configuration, for the scaled object, of a Scale that is applied.
-StatusResult<json::value> configuration_of_scale(const Target& target, const json::value& current,
-                                                 const json::value& scale);
+/// The replicas of a Scale that is applied; zero if it does not say.
+StatusResult<std::int64_t> applied_replicas(const Target& target, const json::value& current,
+                                            const json::value& scale);
 
 }  // namespace muster::apiserver

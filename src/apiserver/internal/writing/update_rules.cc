@@ -1,5 +1,6 @@
 #include "apiserver/internal/writing/update_rules.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -98,7 +99,8 @@ kube::Document with_status(const ResourceDef& def, const json::object& stored,
     json::object& meta = ensure_object(fields, "metadata");
     if (!def.custom)
         for (const char* key : {"labels", "annotations", "finalizers"})
-            restore(meta, metadata_of(next), key);
+            if (key != std::string_view("labels") || !keeps_labels(def))
+                restore(meta, metadata_of(next), key);
     // For a tracked write the stored entries stay; they are updated afterwards.
     if (ownership == Ownership::Kind::kApplied ||
         (ownership == Ownership::Kind::kUntracked && !def.custom))
@@ -219,11 +221,42 @@ NextState removal_of(kube::Document next) {
     return {NextState::Kind::kRemove, {}, nullptr, store::ObjectText::of(std::move(next).share())};
 }
 
+/// Whether two lists of managedFields differ in times at most.
+bool same_owners(const json::value& a, const json::value& b) {
+    const json::array* left = a.if_array();
+    const json::array* right = b.if_array();
+    if (left == nullptr || right == nullptr || left->size() != right->size()) return false;
+    const auto same = [](const json::object& one, const json::object& other) {
+        return std::ranges::all_of(one, [&](const auto& field) {
+            return field.key() == "time" || equal_at(one, other, field.key());
+        });
+    };
+    return std::ranges::equal(*left, *right, [&](const json::value& x, const json::value& y) {
+        const json::object* one = x.if_object();
+        const json::object* other = y.if_object();
+        return one != nullptr && other != nullptr && same(*one, *other) && same(*other, *one);
+    });
+}
+
+/// Times alone are no change: as upstream, so that those who apply
+/// the same again and again, in other words than it is stored, change nothing.
+bool same_metadata(const json::object& next, const json::object& stored) {
+    if (equal_at(next, stored, "metadata")) return true;
+    const json::object& meta = metadata_of(next);
+    const json::object& before = metadata_of(stored);
+    return meta.size() == before.size() && std::ranges::all_of(meta, [&](const auto& field) {
+               const json::value* was = before.if_contains(field.key());
+               if (was == nullptr) return false;
+               return field.key() == "managedFields" ? same_owners(field.value(), *was)
+                                                     : kube::equal(field.value(), *was);
+           });
+}
+
 /// `wants_otherwise`: something besides metadata and status differs.
 NextState settle_with(const ResourceDef& def, const json::object& stored, kube::Document next,
                       bool wants_otherwise) {
     json::object& fields = next.object();
-    if (!wants_otherwise && equal_at(fields, stored, "metadata") &&
+    if (!wants_otherwise && same_metadata(fields, stored) &&
         (!def.has_status || equal_at(fields, stored, "status")))
         return {NextState::Kind::kKeep};
     if (def.tracks_generation) {
@@ -239,8 +272,7 @@ NextState settle_with(const ResourceDef& def, const json::object& stored, kube::
 
 /// Only the new parts of a status are checked: the stored ones were valid when they were written.
 StatusResult<NextState> decide_status_update(const ResourceDef& def, const json::value& current,
-                                             const DecodedObject& proposed,
-                                             const Ownership& ownership) {
+                                             DecodedObject proposed, const Ownership& ownership) {
     const json::object& stored = current.get_object();
     kube::Document next = with_status(def, stored, proposed.object.object(), ownership.kind);
     FieldErrors field_errors;  // for a built-in kind, the status is up to the controller
@@ -251,8 +283,13 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
     check_new_finalizers(next.object(), stored, field_errors);
     if (!field_errors.empty())
         return invalid(def.type, name_of(stored), without_repeats(def, std::move(field_errors), 0));
-    if (ownership.kind == Ownership::Kind::kWrite)
-        TRY_VOID(track_write(def, current, next.value(), ownership.manager));
+    if (ownership.kind == Ownership::Kind::kWrite) {
+        json::value& written = def.custom ? proposed.object.value() : next.value();
+        TRY_VOID(track_write(def, current, written, ownership));
+        if (def.custom)
+            restore(ensure_object(next.object(), "metadata"), metadata_of(written),
+                    "managedFields");
+    }
     if (ready_to_go(def, next.object())) return removal_of(std::move(next));
     return settle_with(def, stored, std::move(next), false);
 }
@@ -274,7 +311,8 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
     const json::object& stored = current.get_object();
     json::object& next = proposed.object.object();
     TRY_VOID(check_identity(def, stored, next, write));
-    if (subresource == "status") return decide_status_update(def, current, proposed, ownership);
+    if (subresource == "status")
+        return decide_status_update(def, current, std::move(proposed), ownership);
     restore_system_metadata(next, stored);
     restore(next, stored, "apiVersion");
 
@@ -284,6 +322,9 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
         restore(next, stored, "status");
     }
     set_defaults(def, proposed);
+    // As upstream, before what the kind takes from the stored state.
+    if (ownership.kind == Ownership::Kind::kWrite)
+        TRY_VOID(track_write(def, current, proposed.object.value(), ownership));
     if (def.strategy.prepare_update != nullptr) def.strategy.prepare_update(next, stored);
     if (!def.custom) forget_stored_parts(next, stored, field_errors);
     const std::size_t structural = field_errors.size();
@@ -295,8 +336,6 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
     if (!field_errors.empty())
         return invalid(def.type, name_of(stored),
                        without_repeats(def, std::move(field_errors), structural));
-    if (ownership.kind == Ownership::Kind::kWrite)
-        TRY_VOID(track_write(def, current, proposed.object.value(), ownership.manager));
     return settle(def, current, std::move(proposed.object));
 }
 

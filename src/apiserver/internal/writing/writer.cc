@@ -4,6 +4,7 @@
 #include "apiserver/internal/expressions/weights.h"
 #include "apiserver/internal/writing/deletion_rules.h"
 #include "apiserver/internal/writing/limit_checks.h"
+#include "apiserver/internal/writing/owner_look_up.h"
 #include "apiserver/internal/writing/patching.h"
 #include "apiserver/internal/writing/server_side_apply.h"
 #include "apiserver/internal/writing/stored_form.h"
@@ -43,12 +44,14 @@ Ownership Writer::ownership(const Target& target, const WriteQuery& query,
     return ownership_of(state_, target, query, kind);
 }
 
-RewriteOptions Writer::updating(const Target& target, const WriteQuery& query) const {
+RewriteOptions Writer::updating(const Target& target, const WriteQuery& query,
+                                const Ownership& owner) const {
     return {.dry_run = query.dry_run,
             .requester = query.requester,
             .subject = admission_.subject_of(Operation::kUpdate, target, query),
             .pure = true,
-            .bytes = query.requester.body_bytes};
+            .bytes = query.requester.body_bytes,
+            .ownership = owner};
 }
 
 Task<StatusResult<void>> Writer::mutate_next(const AdmissionSubject& subject,
@@ -64,6 +67,8 @@ Task<StatusResult<void>> Writer::mutate_next(const AdmissionSubject& subject,
            co_await admission_.mutate(mutators, subject, &current, proposed, warnings));
     if (!changed) co_return StatusResult<void>();
     CO_TRY_VOID(co_await admission_.mutate(mutators, subject, &current, proposed, warnings));
+    if (state_.options.manage_fields)
+        mend_owners(proposed.object.object(), owners_of(next.object.value()), warnings);
     const Target& target = subject.target;
     // What webhooks change has no owner.
     const Ownership owner = ownership(target, {}, Ownership::Kind::kApplied);
@@ -117,10 +122,12 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
         const std::size_t bytes = current.object->text().size();
         CO_TRY(const kube::ObjectPtr before, co_await meet(state_, def, current.object));
-        CO_TRY(NextState next,
-               co_await compute_beside(options.pure ? state_.options.side_thread : nullptr,
-                                       "decide a change", check_weight(*def, options.bytes + bytes),
-                                       [&change, before] { return decided(change, *before); }));
+        const auto decide = [&]() -> Task<StatusResult<NextState>> {
+            return compute_beside(options.pure ? state_.options.side_thread : nullptr,
+                                  "decide a change", check_weight(*def, options.bytes + bytes),
+                                  [&change, before] { return decided(change, *before); });
+        };
+        CO_TRY(NextState next, co_await decide_with_views(state_, options.ownership, decide));
         CO_TRY_VOID(admit(options.requester, *before, next));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
@@ -209,7 +216,7 @@ Task<StatusResult<WriteOutcome>> Writer::update(Target target, kube::ObjectPtr b
                              WriteKind::kUpdate, owner);
     };
     StatusResult<WriteOutcome> outcome = co_await rewrite(
-        target.def, target.namespace_, target.name, change, updating(target, query));
+        target.def, target.namespace_, target.name, change, updating(target, query, owner));
     if (outcome) prepend(outcome->warnings, std::move(warnings));
     co_return outcome;
 }
@@ -229,7 +236,7 @@ Task<StatusResult<WriteOutcome>> Writer::patch(Target target, kube::ContentType 
                              WriteKind::kPatch, owner);
     };
     StatusResult<WriteOutcome> outcome = co_await rewrite(
-        target.def, target.namespace_, target.name, change, updating(target, query));
+        target.def, target.namespace_, target.name, change, updating(target, query, owner));
     if (outcome) prepend(outcome->warnings, std::move(*warnings));
     co_return outcome;
 }
@@ -241,7 +248,7 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
     const Change change = [target, configuration, query,
                            owner](const json::value& current) -> StatusResult<NextState> {
         TRY(DecodedObject applied,
-            apply_configuration(target, current, *configuration, owner.manager, query));
+            apply_configuration(target, current, *configuration, owner, query));
         return decide_update(*target.def, current, std::move(applied), target.subresource,
                              WriteKind::kPatch, owner);
     };
@@ -253,16 +260,15 @@ Task<StatusResult<WriteOutcome>> Writer::apply(Target target, kube::ObjectPtr co
         if (!target.subresource.empty() ||
             state_.cache.find(target.def->storage_key(), target.namespace_, target.name)) {
             outcome = co_await rewrite(target.def, target.namespace_, target.name, change,
-                                       updating(target, query));
+                                       updating(target, query, owner));
             if (!target.subresource.empty()) co_return outcome;
         } else {
             CO_TRY(DecodedObject made,
-                   co_await compute_beside(state_.options.side_thread, "decode an applied object",
-                                           schema_weight(*target.def, query.requester.body_bytes),
-                                           [&] {
-                                               return new_from_configuration(target, *configuration,
-                                                                             owner.manager, query);
-                                           }));
+                   co_await compute_beside(
+                       state_.options.side_thread, "decode an applied object",
+                       schema_weight(*target.def, query.requester.body_bytes), [&] {
+                           return new_from_configuration(target, *configuration, owner, query);
+                       }));
             outcome = co_await creation_.insert(target, std::move(made), query, owner);
             lost_race = Code::kAlreadyExists;
         }

@@ -25,6 +25,8 @@ struct RewriteOptions {
     bool pure = false;
     /// How much JSON the change reads besides the object.
     std::size_t bytes = 0;
+    /// How the change records who owns what.
+    Ownership ownership = {};
 };
 
 /// Creates, changes and removes objects: the rules decide, this commits, and starts again if
@@ -54,7 +56,8 @@ class Writer {
                                              Change change, RewriteOptions options = {});
 
   private:
-    RewriteOptions updating(const Target& target, const WriteQuery& query) const;
+    RewriteOptions updating(const Target& target, const WriteQuery& query,
+                            const Ownership& owner) const;
     Task<StatusResult<WriteOutcome>> apply(Target target, kube::ObjectPtr configuration,
                                            WriteQuery query);
     /// Replaces `next` by the result of the mutating webhooks, as decided again, if they changed it.
