@@ -6,15 +6,20 @@ NAMES = ("a", "b", "name", "size")
 STRINGS = ("'a'", "'abc'", "''", "'5'", "'1Gi'", "'a,b'", "'\\u00e9x'", "'10.0.0.1'", "'2026-01-01T00:00:00Z'", "'1h'")
 INTS = ("0", "1", "2", "-1", "7", "9223372036854775807", "-9223372036854775808")
 DOUBLES = ("0.0", "1.5", "-2.25", "1e10", "1e-7")
+ZONES = ("'UTC'", "'Europe/Berlin'", "'+05:30'", "'-1:00'", "'Nowhere/Else'")
+URLS = ("'https://user:pw@a.example:8443/p/q%20r?a=1&a=2#f'", "'http://[::1]:80/'", "'/only/a/path?a=b'", "'://'", "object.name")
+URL_PARTS = ("getScheme", "getHost", "getHostname", "getPort", "getEscapedPath")
+QUANTITIES = ("'1Gi'", "'100m'", "'-3'", "'1.5k'", "'1e3'", "'0'", "'x'", "object.name")
 UINTS = ("0u", "1u", "18446744073709551615u")
 
 
 class Generator:
     """Each method makes an expression of the type that it is named after; `depth` is how many more levels it may have."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, with_libraries=False):
         self.random = random.Random(seed)
         self.variables = []
+        self.with_libraries = with_libraries
 
     def any(self, depth):
         kinds = (self.bool, self.int, self.string, self.double, self.list, self.map, self.uint, self.duration, self.timestamp, self.optional)
@@ -22,6 +27,10 @@ class Generator:
 
     def pick(self, *choices):
         return self.random.choice(choices)()
+
+    def libraries(self, *choices):
+        """What is of Kubernetes' own libraries, or needs types that the others don't."""
+        return choices if self.with_libraries else ()
 
     def of(self, kind):
         named = [name for name, of in self.variables if of == kind]
@@ -55,6 +64,20 @@ class Generator:
             lambda: f"has({self.map(d)}.a)",
             lambda: f"has(object.{self.random.choice(('a.b', 'labels.x', 'none.a', 'spec.none.a'))})",
             lambda: f"sets.{self.random.choice(('contains', 'equivalent', 'intersects'))}({self.list(d)}, {self.list(d)})",
+            *self.libraries(
+                lambda: f"{self.decision(d)}.{self.random.choice(('allowed', 'errored'))}()",
+                lambda: f"ip({self.address()}).{self.random.choice(('isLoopback', 'isUnspecified', 'isGlobalUnicast', 'isLinkLocalUnicast'))}()",
+                lambda: f"cidr({self.range()}).containsIP({self.random.choice((self.address(), f'ip({self.address()})'))})",
+                lambda: f"cidr({self.range()}).containsCIDR({self.random.choice((self.range(), f'cidr({self.range()})'))})",
+                lambda: f"ip.isCanonical({self.address()})",
+                lambda: f"({self.bytes(d)} {comparison} {self.bytes(d)})",
+                lambda: f"{self.quantity(d)}.{self.random.choice(('isGreaterThan', 'isLessThan'))}({self.quantity(d)})",
+                lambda: f"({self.quantity(d)} == {self.quantity(d)})",
+                lambda: f"{self.semver(d)}.{self.random.choice(('isGreaterThan', 'isLessThan'))}({self.semver(d)})",
+                lambda: f"isSemver({self.string(d)})",
+                lambda: f"format.{self.random.choice(('dns1123Label', 'uuid', 'date', 'uri', 'byte'))}().validate({self.string(d)}).hasValue()",
+                lambda: self.two_variables(self.random.choice(("all", "exists", "existsOne")), d),
+            ),
         )
 
     def int(self, depth):
@@ -79,6 +102,19 @@ class Generator:
             lambda: f"object.?labels[?{self.string(d)}].orValue({self.int(d)})",
             lambda: f"object.labels[({self.bool(d)} ? object.name : 'x')]",
             lambda: f"-({self.int(d)})",
+            *self.libraries(
+                lambda: f"size({self.bytes(d)})",
+                lambda: f"{self.quantity(d)}.asInteger()",
+                lambda: f"sign({self.quantity(d)})",
+                lambda: f"{self.quantity(d)}.compareTo({self.quantity(d)})",
+                lambda: f"{self.semver(d)}.{self.random.choice(('major', 'minor', 'patch'))}()",
+                lambda: f"ip({self.address()}).family()",
+                lambda: f"cidr({self.range()}).prefixLength()",
+                lambda: f"int({self.timestamp(d)})",
+                lambda: f"{self.timestamp(d)}.getHours({self.random.choice(ZONES)})",
+                lambda: f"size({self.list(d)}.transformList(i, v, i + v))",
+                lambda: f"size({self.map(d)}.transformMap(k, v, k != '' && v > 0, v))",
+            ),
         )
 
     def uint(self, depth):
@@ -110,6 +146,14 @@ class Generator:
             lambda: f"({self.bool(d)} ? {self.string(d)} : {self.string(d)})",
             lambda: f"'%s|%d'.format([dyn({self.string(d)}), {self.int(d)}])",
             lambda: self.format(d),
+            *self.libraries(
+                lambda: f"{self.decision(d)}.{self.random.choice(('reason', 'error'))}()",
+                lambda: f"url({self.random.choice(URLS)}).{self.random.choice(URL_PARTS)}()",
+                lambda: f"url({self.random.choice(URLS)}).getQuery()['a'].join({self.string(d)})",
+                lambda: f"string({self.random.choice((f'ip({self.address()})', f'cidr({self.range()}).masked()', self.bytes(d)))})",
+                lambda: f"{self.string(d)}.findAll({self.random.choice(('[a-z]', '[0-9]+'))!r}, {self.int(d)}).join(',')",
+                lambda: f"strings.quote({self.string(d)})",
+            ),
         )
 
     def format(self, depth):
@@ -135,6 +179,44 @@ class Generator:
             return self.random.choice(("{}", "{'a': 1, 'abc': 2}", "object.labels"))
         d = depth - 1
         return f"{{{', '.join(f'{self.string(0)}: {self.int(d)}' for _ in range(self.random.randrange(3)))}}}"
+
+    def bytes(self, depth):
+        if depth <= 0:
+            return self.random.choice(("b'abc'", "b''", "b'\\xff'", "bytes(object.name)"))
+        return self.pick(lambda: f"bytes({self.string(depth - 1)})", lambda: f"({self.bytes(depth - 1)} + {self.bytes(depth - 1)})")
+
+    def quantity(self, depth):
+        if depth <= 0:
+            return f"quantity({self.random.choice(QUANTITIES)})"
+        return self.pick(lambda: f"{self.quantity(depth - 1)}.{self.random.choice(('add', 'sub'))}({self.quantity(depth - 1)})",
+                         lambda: f"{self.quantity(depth - 1)}.{self.random.choice(('add', 'sub'))}({self.random.choice(('1', '-7'))})")
+
+    def semver(self, depth):
+        return self.random.choice(("semver('1.2.3')", "semver('1.2.3-rc.1+b')", "semver('v1.0', true)", "semver('x')"))
+
+    def address(self):
+        return self.random.choice(("'10.0.0.1'", "'127.0.0.1'", "'::1'", "'fe80::1'", "'1::0:1'", "'0.0.0.0'", "'x'", "object.name"))
+
+    def range(self):
+        return self.random.choice(("'10.0.0.0/8'", "'10.1.2.3/16'", "'::/0'", "'fe80::/10'", "'10.0.0.0'", "'0.0.0.0/0'"))
+
+    def decision(self, depth):
+        """What an authorizer says; each check costs a third of an evaluation's limit."""
+        verb = self.random.choice(("'get'", "'list'", "'fail'", "object.name"))
+        if self.random.random() < 0.3:
+            return f"authorizer.path({self.random.choice(('/healthz', '', ' '))!r}).check({verb})"
+        steps = "".join(self.random.choice((
+            ".subresource('log')", f".namespace({self.string(0)})", f".name({self.string(0)})", ".fieldSelector('a=b')",
+            f".labelSelector({self.string(depth)})", ".fieldSelector('a in (b, c), !d')")) for _ in range(self.random.randrange(3)))
+        account = self.random.choice(("", "", ".serviceAccount('default', 'x')", ".serviceAccount('a.b', 'x')"))
+        return f"authorizer{account}.group('').resource({self.random.choice(('pods', 'pods', ''))!r}){steps}.check({verb})"
+
+    def two_variables(self, name, depth):
+        """A macro over a list with its indices, or over a map with its keys."""
+        self.variables += [("k", "int"), ("v", "int")]
+        made = f"{self.list(depth)}.{name}(k, v, {self.bool(depth)})"
+        self.variables = self.variables[:-2]
+        return made
 
     def duration(self, depth):
         if depth <= 0:
@@ -177,8 +259,8 @@ def document(rng):
     return {key: value for key, value in whole.items() if rng.random() < 0.95}
 
 
-def questions(seed, count):
+def questions(seed, count, with_libraries=False):
     """Pairs of an expression and an object."""
-    generator = Generator(seed)
+    generator = Generator(seed, with_libraries)
     for _ in range(count):
         yield generator.any(generator.random.randrange(1, 5)), document(generator.random)

@@ -4,7 +4,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sort"
@@ -16,6 +18,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
@@ -130,6 +134,17 @@ func literal(value ref.Val) string {
 	return value.Type().TypeName()
 }
 
+// rights allow to get, and fail where they are asked for "fail".
+func rights(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
+	switch asked.GetVerb() {
+	case "get":
+		return authorizer.DecisionAllow, "because", nil
+	case "fail":
+		return authorizer.DecisionNoOpinion, "", errors.New("no answer")
+	}
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
 func evaluate(env *cel.Env, asked question) (said answer) {
 	// cel-go v0.23.2 panics while it checks some literals with optional elements.
 	defer func() {
@@ -149,7 +164,10 @@ func evaluate(env *cel.Env, asked question) (said answer) {
 	if estimate, err := env.EstimateCost(checked, &library.CostEstimator{}); err == nil {
 		said.Most = estimate.Max
 	}
-	value, details, err := program.Eval(map[string]any{"object": whole(asked.Object)})
+	value, details, err := program.Eval(map[string]any{
+		"object":     whole(asked.Object),
+		"authorizer": library.NewAuthorizerVal(&user.DefaultInfo{Name: "someone"}, authorizer.AuthorizerFunc(rights)),
+	})
 	if details != nil && details.ActualCost() != nil {
 		said.Cost = *details.ActualCost()
 	}
@@ -165,7 +183,9 @@ func main() {
 	set := environment.MustBaseEnvSet(version.MajorMinor(1, 33), true)
 	extended, err := set.Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
-		EnvOptions:        []cel.EnvOption{cel.Variable("object", cel.DynType)},
+		EnvOptions: []cel.EnvOption{
+			cel.Variable("object", cel.DynType), cel.Variable("authorizer", library.AuthorizerType),
+		},
 	})
 	if err != nil {
 		panic(err)
