@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "apiserver/server_fixture.h"
+#include "base/async/task_fault.h"
 
 namespace muster::apiserver {
 namespace {
@@ -127,6 +128,19 @@ TEST_F(PoliciesTest, AWrongPolicyCanBeRemoved) {
     EXPECT_EQ(remove("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/p").status,
               200);
     EXPECT_EQ(make("a").status, 201);
+}
+
+TEST_F(PoliciesTest, AFaultOfTheTypeCheckIsMadeUpFor) {
+    const std::string path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/p";
+    {
+        const TaskFault fault("status of admission policies");
+        add("p", R"("validations":[{"expression":"object.metadata.name != 'a'"}])");
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    EXPECT_EQ(at(get(path), "status.observedGeneration"), nullptr);
+    advance(std::chrono::seconds(2));
+    EXPECT_EQ(at(get(path), "status.observedGeneration"), 1);
 }
 
 }  // namespace

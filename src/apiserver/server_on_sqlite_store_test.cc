@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "kube/client/client.h"
+#include "kube/values/document.h"
 #include "store/power_cut_fixture.h"
 #include "store/store_folder_fixture.h"
 
@@ -192,7 +193,7 @@ TEST_F(ServerOnSqliteStoreTest, LargeObjectsAreDecidedBesideTheLoop) {
         write_large(kPatch, maps + "/c", with_name(applied, "c"), kube::ContentType::kApplyPatch),
         201);
     kube::Client client(*server_);
-    EXPECT_EQ((*await(client.get(kMaps, "default", "a")))->at("data"),
+    EXPECT_EQ(kube::copy_of(**await(client.get(kMaps, "default", "a"))).at("data"),
               (json::value{{"k", "2"}, {"l", "3"}, {"m", "4"}}));
     stop();
 }

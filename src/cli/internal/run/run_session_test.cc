@@ -171,7 +171,7 @@ Task<void> write_status(kube::Client& client, kube::ResourceType type, std::stri
     auto object = co_await client.get(type, "ml", name);
     EXPECT_TRUE(object) << name;
     if (!object) co_return;
-    json::value changed = **object;
+    json::value changed = kube::copy_of(**object);
     changed.get_object()["status"] = json::parse(status);
     const auto written = co_await client.update(type, "ml", name, std::move(changed), "status");
     EXPECT_TRUE(written) << name;
