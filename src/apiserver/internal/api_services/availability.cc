@@ -4,9 +4,9 @@
 
 #include "apiserver/internal/webhooks/service_place.h"
 #include "apiserver/internal/webhooks/service_route.h"
+#include "apiserver/objects/conditions.h"
 #include "apiserver/objects/json_access.h"
 #include "base/utf8.h"
-#include "kube/values/time.h"
 
 namespace muster::apiserver {
 
@@ -69,24 +69,7 @@ std::optional<Availability> problem_of_service(const WatchCache& cache,
 }
 
 void set_available(json::object& api_service, const Availability& is, WallTime now) {
-    json::value& conditions = ensure_object(api_service, "status")["conditions"];
-    if (!conditions.is_array()) conditions.emplace_array();
-    json::object* condition = nullptr;
-    for (json::value& each : conditions.get_array())
-        if (json::object* fields = each.if_object();
-            fields != nullptr && string_at(*fields, "type") == kAvailableType)
-            condition = fields;
-    if (condition == nullptr)
-        condition = &conditions.get_array()
-                         .emplace_back(json::object{{"type", kAvailableType}})
-                         .get_object();
-    const std::string_view status = is.available ? "True" : "False";
-    if (string_at(*condition, "status") != status) {
-        (*condition)["status"] = status;
-        (*condition)["lastTransitionTime"] = kube::format_time(now);
-    }
-    (*condition)["reason"] = is.reason;
-    (*condition)["message"] = is.message;
+    set_condition(api_service, {kAvailableType, is.available, is.reason, is.message}, now);
 }
 
 }  // namespace muster::apiserver

@@ -5,18 +5,10 @@
 #include <string_view>
 
 #include "apiserver/internal/controllers/controller.h"
-#include "apiserver/objects/json_access.h"
-#include "kube/values/time.h"
+#include "apiserver/objects/conditions.h"
 
 namespace muster::apiserver {
 namespace {
-
-struct Condition {
-    std::string_view type;
-    bool is_true = false;
-    std::string_view reason;
-    std::string message;
-};
 
 std::string listed(const std::map<std::string, std::size_t>& counts, std::string_view verb) {
     std::string text;
@@ -26,33 +18,13 @@ std::string listed(const std::map<std::string, std::size_t>& counts, std::string
     return text;
 }
 
-void set_condition(json::array& conditions, const Condition& is, const std::string& now) {
-    json::object* condition = nullptr;
-    for (json::value& each : conditions)
-        if (json::object* fields = each.if_object();
-            fields != nullptr && string_at(*fields, "type") == is.type)
-            condition = fields;
-    if (condition == nullptr)
-        condition = &conditions.emplace_back(json::object{{"type", is.type}}).get_object();
-    const std::string_view status = is.is_true ? "True" : "False";
-    if (string_at(*condition, "status") != status) {
-        (*condition)["status"] = status;
-        (*condition)["lastTransitionTime"] = now;
-    }
-    (*condition)["reason"] = is.reason;
-    (*condition)["message"] = is.message;
-}
-
 }  // namespace
 
 void set_conditions(json::object& namespace_, const NamespaceContent& left, WallTime now) {
-    json::value& conditions = ensure_object(namespace_, "status")["conditions"];
-    if (!conditions.is_array()) conditions.emplace_array();
     const bool undiscovered = !left.undiscovered.empty();
     const bool failed = !left.failure.empty();
     const bool remaining = !left.instances.empty();
     const bool finalizers = !left.by_finalizer.empty();
-    const std::string time = kube::format_time(now);
     for (const Condition& each : std::initializer_list<Condition>{
              {"NamespaceDeletionDiscoveryFailure", undiscovered,
               undiscovered ? "DiscoveryFailed" : "ResourcesDiscovered",
@@ -73,7 +45,7 @@ void set_conditions(json::object& namespace_, const NamespaceContent& left, Wall
               finalizers ? "Some content in the namespace has finalizers remaining: " +
                                listed(left.by_finalizer, "in")
                          : "All content-preserving finalizers finished"}})
-        set_condition(conditions.get_array(), each, time);
+        set_condition(namespace_, each, now);
 }
 
 Task<StatusResult<void>> report_content(ServerState& state, Writer& writer, std::string namespace_,
