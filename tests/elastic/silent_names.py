@@ -55,7 +55,8 @@ class SilentNames:
     @property
     def within(self):
         """What a command begins with to run there."""
-        return ["nsenter", "--target", str(self.holder.pid), "--mount", "--net"]
+        # Its root, too: that of the namespace is another one where the tests run in a root of their own.
+        return ["nsenter", "--target", str(self.holder.pid), "--mount", "--net", "--root"]
 
     def questions(self):
         """The names that were asked for so far, each as often as it was asked."""

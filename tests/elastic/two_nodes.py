@@ -30,7 +30,8 @@ class Node:
     @property
     def within(self):
         """What a command begins with to run there."""
-        return ["nsenter", "--target", str(self.holder.pid), "--mount", "--net"]
+        # Its root, too: that of the namespace is another one where the tests run in a root of their own.
+        return ["nsenter", "--target", str(self.holder.pid), "--mount", "--net", "--root"]
 
     def accepts_from_anywhere(self):
         """What arrives over another network than an answer would take is not dropped."""
