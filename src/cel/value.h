@@ -99,6 +99,9 @@ class Opaque {
     virtual std::string_view type_name() const = 0;
     /// The same text for equal values, and another one for others.
     virtual std::string content() const = 0;
+    /// False: `x == value` fails as having no overload. Sums of quantities do, upstream: a pointer
+    /// stands where Equal expects a value (k8s.io/apiserver v0.33, pkg/cel/quantity.go).
+    virtual bool is_right_operand_of_equality() const { return true; }
 };
 
 /// A value of an expression. Copies are cheap. Those that were made from a document refer to it.

@@ -6,20 +6,31 @@ NAMES = ("a", "b", "name", "size")
 STRINGS = ("'a'", "'abc'", "''", "'5'", "'1Gi'", "'a,b'", "'\\u00e9x'", "'10.0.0.1'", "'2026-01-01T00:00:00Z'", "'1h'")
 INTS = ("0", "1", "2", "-1", "7", "9223372036854775807", "-9223372036854775808")
 DOUBLES = ("0.0", "1.5", "-2.25", "1e10", "1e-7")
-ZONES = ("'UTC'", "'Europe/Berlin'", "'+05:30'", "'-1:00'", "'Nowhere/Else'")
+ZONES = ("'UTC'", "'Europe/Berlin'", "'+05:30'", "'-1:00'", "'Nowhere/Else'", "'7:5'", "'+1:x'", "':'", "'-99:-99'", "'1:30\\n'", "''")
 URLS = ("'https://user:pw@a.example:8443/p/q%20r?a=1&a=2#f'", "'http://[::1]:80/'", "'/only/a/path?a=b'", "'://'", "object.name")
 URL_PARTS = ("getScheme", "getHost", "getHostname", "getPort", "getEscapedPath")
-QUANTITIES = ("'1Gi'", "'100m'", "'-3'", "'1.5k'", "'1e3'", "'0'", "'x'", "object.name")
+QUANTITIES = ("'1Gi'", "'100m'", "'1000m'", "'-3'", "'1.5k'", "'1.0'", "'0.5Gi'", "'1e3'", "'12E'", "'1Ei'", "'0'", "'x'", "object.name")
+FORMATS = ("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName", "dns1123LabelPrefix", "dns1123SubdomainPrefix",
+           "dns1035LabelPrefix", "labelValue", "uri", "uuid", "byte", "date", "datetime")
+FORMATTED = ("'a.b'", "'example.com/My_Name'", "'a/b/c'", "'/x'", "'a-'", "'_-'", "'Abc'", "'YWJj'", "'YQ=='", "'YQ'", "'2026-02-29'",
+             "'2024-02-29'", "'2026-01-01T00:00:00Z'", "'2026-01-01t23:59:59x5+01:00'", "'2026-01-01T24:00:00Z'",
+             "'0123456789abcdef0123456789ABCDEF'", "'01234567-89ab-cdef0123-456789abcdef'", "'0123456789abcdef'",
+             "'https://a.example/b'", "'a-very-long-name-that-has-more-than-sixty-three-characters-in-it-all'")
+ADDRESSES = ("'10.0.0.1'", "'127.0.0.1'", "'::1'", "'fe80::1'", "'1::0:1'", "'0.0.0.0'", "'x'", "object.name", "'1.2.3'", "'1.2.3.04'",
+             "'1.2.3.256'", "'1..2.3'", "'1.2.3.'", "'1.2.3.4.5'", "'1.2.3.x'", "'::ffff:1.2.3.4'", "'1::2::3'", "'fe80::1%eth0'",
+             "'fe80::1%'", "'a%b'", "'1:2:3'", "'12345::'", "':1'", "'1:'", "'1:2:3:4:5:6:7:8:9'", "'1:2:3:4:5:6:7:8::'", "'::1.2.3.x'",
+             "'1:2:1.2.3.4'", "'1:2:3:4:5:6:1.2.3.4'", "'1:2:3:4:5:6:7:1.2.3.4'", "'1:2x'", "'\\u00e9:1'")
+RANGES = ("'10.0.0.0/8'", "'10.1.2.3/16'", "'::/0'", "'fe80::/10'", "'10.0.0.0'", "'0.0.0.0/0'", "'10.0.0.0/33'", "'10.0.0.0/08'",
+          "'10.0.0.0/+8'", "'10.0.0.0/'", "'fe80::%a/64'", "'::ffff:1.2.3.4/96'", "'x/8'", "'::/129'")
 UINTS = ("0u", "1u", "18446744073709551615u")
 
 
 class Generator:
     """Each method makes an expression of the type that it is named after; `depth` is how many more levels it may have."""
 
-    def __init__(self, seed, with_libraries=False):
+    def __init__(self, seed):
         self.random = random.Random(seed)
         self.variables = []
-        self.with_libraries = with_libraries
 
     def any(self, depth):
         kinds = (self.bool, self.int, self.string, self.double, self.list, self.map, self.uint, self.duration, self.timestamp, self.optional)
@@ -27,10 +38,6 @@ class Generator:
 
     def pick(self, *choices):
         return self.random.choice(choices)()
-
-    def libraries(self, *choices):
-        """What is of Kubernetes' own libraries, or needs types that the others don't."""
-        return choices if self.with_libraries else ()
 
     def of(self, kind):
         named = [name for name, of in self.variables if of == kind]
@@ -64,20 +71,19 @@ class Generator:
             lambda: f"has({self.map(d)}.a)",
             lambda: f"has(object.{self.random.choice(('a.b', 'labels.x', 'none.a', 'spec.none.a'))})",
             lambda: f"sets.{self.random.choice(('contains', 'equivalent', 'intersects'))}({self.list(d)}, {self.list(d)})",
-            *self.libraries(
-                lambda: f"{self.decision(d)}.{self.random.choice(('allowed', 'errored'))}()",
-                lambda: f"ip({self.address()}).{self.random.choice(('isLoopback', 'isUnspecified', 'isGlobalUnicast', 'isLinkLocalUnicast'))}()",
-                lambda: f"cidr({self.range()}).containsIP({self.random.choice((self.address(), f'ip({self.address()})'))})",
-                lambda: f"cidr({self.range()}).containsCIDR({self.random.choice((self.range(), f'cidr({self.range()})'))})",
-                lambda: f"ip.isCanonical({self.address()})",
-                lambda: f"({self.bytes(d)} {comparison} {self.bytes(d)})",
-                lambda: f"{self.quantity(d)}.{self.random.choice(('isGreaterThan', 'isLessThan'))}({self.quantity(d)})",
-                lambda: f"({self.quantity(d)} == {self.quantity(d)})",
-                lambda: f"{self.semver(d)}.{self.random.choice(('isGreaterThan', 'isLessThan'))}({self.semver(d)})",
-                lambda: f"isSemver({self.string(d)})",
-                lambda: f"format.{self.random.choice(('dns1123Label', 'uuid', 'date', 'uri', 'byte'))}().validate({self.string(d)}).hasValue()",
-                lambda: self.two_variables(self.random.choice(("all", "exists", "existsOne")), d),
-            ),
+            lambda: f"{self.decision(d)}.{self.random.choice(('allowed', 'errored'))}()",
+            lambda: f"ip({self.address()}).{self.random.choice(('isLoopback', 'isUnspecified', 'isGlobalUnicast', 'isLinkLocalUnicast'))}()",
+            lambda: f"cidr({self.range()}).containsIP({self.random.choice((self.address(), f'ip({self.address()})'))})",
+            lambda: f"cidr({self.range()}).containsCIDR({self.random.choice((self.range(), f'cidr({self.range()})'))})",
+            lambda: f"ip.isCanonical({self.address()})",
+            lambda: f"({self.bytes(d)} {comparison} {self.bytes(d)})",
+            lambda: f"{self.quantity(d)}.{self.random.choice(('isGreaterThan', 'isLessThan'))}({self.quantity(d)})",
+            lambda: f"({self.quantity(d)} == {self.quantity(d)})",
+            lambda: f"{self.semver(d)}.{self.random.choice(('isGreaterThan', 'isLessThan'))}({self.semver(d)})",
+            lambda: f"isSemver({self.string(d)})",
+            lambda: f"format.{self.random.choice(FORMATS)}().validate({self.formatted(d)}).hasValue()",
+            lambda: f"{self.quantity(d)}.isInteger()",
+            lambda: self.two_variables(self.random.choice(("all", "exists", "existsOne")), d),
         )
 
     def int(self, depth):
@@ -102,19 +108,17 @@ class Generator:
             lambda: f"object.?labels[?{self.string(d)}].orValue({self.int(d)})",
             lambda: f"object.labels[({self.bool(d)} ? object.name : 'x')]",
             lambda: f"-({self.int(d)})",
-            *self.libraries(
-                lambda: f"size({self.bytes(d)})",
-                lambda: f"{self.quantity(d)}.asInteger()",
-                lambda: f"sign({self.quantity(d)})",
-                lambda: f"{self.quantity(d)}.compareTo({self.quantity(d)})",
-                lambda: f"{self.semver(d)}.{self.random.choice(('major', 'minor', 'patch'))}()",
-                lambda: f"ip({self.address()}).family()",
-                lambda: f"cidr({self.range()}).prefixLength()",
-                lambda: f"int({self.timestamp(d)})",
-                lambda: f"{self.timestamp(d)}.getHours({self.random.choice(ZONES)})",
-                lambda: f"size({self.list(d)}.transformList(i, v, i + v))",
-                lambda: f"size({self.map(d)}.transformMap(k, v, k != '' && v > 0, v))",
-            ),
+            lambda: f"size({self.bytes(d)})",
+            lambda: f"{self.quantity(d)}.asInteger()",
+            lambda: f"sign({self.quantity(d)})",
+            lambda: f"{self.quantity(d)}.compareTo({self.quantity(d)})",
+            lambda: f"{self.semver(d)}.{self.random.choice(('major', 'minor', 'patch'))}()",
+            lambda: f"ip({self.address()}).family()",
+            lambda: f"cidr({self.range()}).prefixLength()",
+            lambda: f"int({self.timestamp(d)})",
+            lambda: f"{self.timestamp(d)}.getHours({self.random.choice(ZONES)})",
+            lambda: f"size({self.list(d)}.transformList(i, v, i + v))",
+            lambda: f"size({self.map(d)}.transformMap(k, v, k != '' && v > 0, v))",
         )
 
     def uint(self, depth):
@@ -128,7 +132,8 @@ class Generator:
             return self.random.choice((*DOUBLES, "object.ratio"))
         d = depth - 1
         return self.pick(lambda: f"({self.double(d)} {self.random.choice('+-*/')} {self.double(d)})",
-                         lambda: f"double({self.random.choice((self.int, self.string))(d)})")
+                         lambda: f"double({self.random.choice((self.int, self.string))(d)})",
+                         lambda: f"{self.quantity(d)}.asApproximateFloat()")
 
     def string(self, depth):
         if depth <= 0:
@@ -146,14 +151,14 @@ class Generator:
             lambda: f"({self.bool(d)} ? {self.string(d)} : {self.string(d)})",
             lambda: f"'%s|%d'.format([dyn({self.string(d)}), {self.int(d)}])",
             lambda: self.format(d),
-            *self.libraries(
-                lambda: f"{self.decision(d)}.{self.random.choice(('reason', 'error'))}()",
-                lambda: f"url({self.random.choice(URLS)}).{self.random.choice(URL_PARTS)}()",
-                lambda: f"url({self.random.choice(URLS)}).getQuery()['a'].join({self.string(d)})",
-                lambda: f"string({self.random.choice((f'ip({self.address()})', f'cidr({self.range()}).masked()', self.bytes(d)))})",
-                lambda: f"{self.string(d)}.findAll({self.random.choice(('[a-z]', '[0-9]+'))!r}, {self.int(d)}).join(',')",
-                lambda: f"strings.quote({self.string(d)})",
-            ),
+            lambda: f"{self.decision(d)}.{self.random.choice(('reason', 'error'))}()",
+            lambda: f"url({self.random.choice(URLS)}).{self.random.choice(URL_PARTS)}()",
+            lambda: f"url({self.random.choice(URLS)}).getQuery()['a'].join({self.string(d)})",
+            lambda: f"string({self.random.choice((f'ip({self.address()})', f'cidr({self.range()}).masked()', self.bytes(d)))})",
+            lambda: f"{self.string(d)}.findAll({self.random.choice(('[a-z]', '[0-9]+'))!r}, {self.int(d)}).join(',')",
+            lambda: f"strings.quote({self.string(d)})",
+            lambda: f"format.{self.random.choice(FORMATS)}().validate({self.formatted(d)}).value().join('; ')",
+            lambda: f"format.named('{self.random.choice(FORMATS)}').value().validate({self.formatted(d)}).value().join('; ')",
         )
 
     def format(self, depth):
@@ -195,10 +200,14 @@ class Generator:
         return self.random.choice(("semver('1.2.3')", "semver('1.2.3-rc.1+b')", "semver('v1.0', true)", "semver('x')"))
 
     def address(self):
-        return self.random.choice(("'10.0.0.1'", "'127.0.0.1'", "'::1'", "'fe80::1'", "'1::0:1'", "'0.0.0.0'", "'x'", "object.name"))
+        return self.random.choice(ADDRESSES)
 
     def range(self):
-        return self.random.choice(("'10.0.0.0/8'", "'10.1.2.3/16'", "'::/0'", "'fe80::/10'", "'10.0.0.0'", "'0.0.0.0/0'"))
+        return self.random.choice(RANGES)
+
+    def formatted(self, depth):
+        """A text that one of the named formats may take."""
+        return self.random.choice(FORMATTED) if self.random.random() < 0.8 else self.string(depth)
 
     def decision(self, depth):
         """What an authorizer says; each check costs a third of an evaluation's limit."""
@@ -259,8 +268,8 @@ def document(rng):
     return {key: value for key, value in whole.items() if rng.random() < 0.95}
 
 
-def questions(seed, count, with_libraries=False):
+def questions(seed, count):
     """Pairs of an expression and an object."""
-    generator = Generator(seed, with_libraries)
+    generator = Generator(seed)
     for _ in range(count):
         yield generator.any(generator.random.randrange(1, 5)), document(generator.random)

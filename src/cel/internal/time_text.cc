@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
 
+#include "base/go_quote.h"
 #include "base/parse_number.h"
 #include "cel/internal/characters.h"
 #include "cel/internal/time_zone.h"
@@ -96,6 +98,39 @@ std::int32_t nanoseconds_of(std::string_view digits) {
     return nanoseconds;
 }
 
+/// As Go's strconv.Atoi reads it.
+std::expected<std::int64_t, std::string> whole_number(std::string_view text) {
+    auto refuse = [&](std::string_view why) {
+        return std::unexpected(fmt::format("strconv.Atoi: parsing {}: {}", go_quoted(text), why));
+    };
+    std::string_view digits = text;
+    if (digits.starts_with('+') || digits.starts_with('-')) digits.remove_prefix(1);
+    if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return refuse("invalid syntax");
+    const auto number = parse_number<std::int64_t>(text.starts_with('+') ? digits : text);
+    if (!number) return refuse("value out of range");
+    return *number;
+}
+
+/// Seconds east of UTC. cel-go reads "-1:30" and "7:5", too (common/types/timestamp.go).
+std::expected<std::int64_t, std::string> offset_at(std::string_view zone, std::int64_t seconds) {
+    if (zone.empty() || zone == "UTC") return 0;
+    const std::size_t colon = zone.find(':');
+    if (colon == zone.npos) {
+        const std::optional<std::int64_t> offset = offset_of_zone(zone, seconds);
+        if (!offset) return std::unexpected(fmt::format("unknown time zone {}", zone));
+        return *offset;
+    }
+    const auto hours = whole_number(zone.substr(0, colon));
+    if (!hours) return hours;
+    const auto minutes = whole_number(zone.substr(colon + 1));
+    if (!minutes) return minutes;
+    // Hours without end wrap around, as nanoseconds of 64 bits.
+    const auto east = static_cast<std::uint64_t>(zone.starts_with('-') ? -*minutes : *minutes);
+    const std::uint64_t nanoseconds =
+        (static_cast<std::uint64_t>(*hours) * 60 + east) * 60 * std::uint64_t{kNano};
+    return static_cast<std::int64_t>(nanoseconds) / kNano;
+}
+
 std::string fraction_text(std::int64_t nanoseconds) {
     if (nanoseconds == 0) return {};
     std::string digits = fmt::format(".{:09}", nanoseconds);
@@ -176,24 +211,10 @@ std::string timestamp_text(Timestamp time) {
                        at.hour, at.minute, at.second, fraction_text(time.nanoseconds));
 }
 
-std::optional<CivilTime> civil_time(Timestamp time, std::string_view zone) {
-    std::int64_t offset = 0;
-    if (!zone.empty() && zone != "UTC") {
-        std::string_view rest = zone;
-        if (zone.find(':') != zone.npos) {
-            // cel-go takes an offset without a sign, too.
-            std::string with_sign;
-            if (is_digit(zone.front())) rest = with_sign = "+" + std::string(zone);
-            const auto east = take_offset(rest);
-            if (!east || !rest.empty()) return std::nullopt;
-            offset = *east;
-        } else {
-            const auto east = offset_of_zone(zone, time.seconds);
-            if (!east) return std::nullopt;
-            offset = *east;
-        }
-    }
-    const std::int64_t local = time.seconds + offset;
+std::expected<CivilTime, std::string> civil_time(Timestamp time, std::string_view zone) {
+    const std::expected<std::int64_t, std::string> offset = offset_at(zone, time.seconds);
+    if (!offset) return std::unexpected(offset.error());
+    const std::int64_t local = time.seconds + *offset;
     const std::int64_t days = (local >= 0 ? local : local - 86399) / 86400;
     const std::chrono::sys_days date{std::chrono::days(days)};
     const std::chrono::year_month_day civil{date};

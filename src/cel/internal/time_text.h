@@ -1,5 +1,6 @@
 #pragma once
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +35,8 @@ struct CivilTime {
     int second = 0;
     int millisecond = 0;
 };
-/// `zone`: "" or "UTC", an offset ("-08:00"), or a name of the machine's time zones; nullopt for
-/// any other.
-std::optional<CivilTime> civil_time(Timestamp time, std::string_view zone);
+/// `zone`: "" or "UTC", an offset ("-08:00"), or a name of the machine's time zones; the reason in
+/// Go's words for any other.
+std::expected<CivilTime, std::string> civil_time(Timestamp time, std::string_view zone);
 
 }  // namespace muster::cel

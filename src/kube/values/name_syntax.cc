@@ -12,6 +12,11 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
 bool is_alphanumeric(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
 
+constexpr const char* kLabelRule =
+    "must consist of letters, digits, '-', '_' or '.', and start and end with a letter or digit";
+
+}  // namespace
+
 bool has_dns1123_form(std::string_view text) {
     return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
            std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
@@ -31,11 +36,6 @@ bool has_label_form(std::string_view text) {
            std::ranges::all_of(
                text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
-
-constexpr const char* kLabelRule =
-    "must consist of letters, digits, '-', '_' or '.', and start and end with a letter or digit";
-
-}  // namespace
 
 bool is_dns1123_label(std::string_view text) {
     return text.size() <= kMaxLabelName && has_dns1123_form(text);

@@ -20,8 +20,13 @@ bool is_dns1123_label(std::string_view text);
 bool is_dns1123_subdomain(std::string_view text);
 /// A DNS label that starts with a letter (RFC 1035): services, the words of a custom resource.
 bool is_dns1035_label(std::string_view text);
-/// The same whatever its length, for a name whose length counts together with what follows it.
+/// The same whatever their lengths, for names whose length counts together with what follows them,
+/// or is a problem of its own.
+bool has_dns1123_form(std::string_view text);
+bool has_subdomain_form(std::string_view text);
 bool has_dns1035_form(std::string_view text);
+/// Letters, digits, '-', '_' and '.', with a letter or digit at both ends: what labels hold.
+bool has_label_form(std::string_view text);
 /// A container port's name: at most 15 of [a-z0-9-], with at least one letter, no '-' at either end
 /// and no two in a row (the services of IANA).
 bool is_port_name(std::string_view text);

@@ -229,6 +229,12 @@ Quantity Quantity::add(Nano nano, Format format) const {
                     is_zero() ? format : format_);
 }
 
+double Quantity::approximate_multiple(int exponent) const {
+    Nano unit = 1;
+    for (int i = -9; i < exponent; ++i) unit *= 10;
+    return static_cast<double>(nano_ / unit);
+}
+
 std::string Quantity::to_string() const {
     if (nano_ == 0) return "0";
     // Below 1024 binary suffixes have no use, and they can't express a fraction.

@@ -42,6 +42,8 @@ class Quantity {
     std::string to_string() const;
     /// In units; the nearest double.
     double approximate() const { return static_cast<double>(nano_) / 1e9; }
+    /// How many of 10^`exponent` (-9 at least) it has, without a fraction; the nearest double.
+    double approximate_multiple(int exponent) const;
     bool is_negative() const { return nano_ < 0; }
     bool is_zero() const { return nano_ == 0; }
 

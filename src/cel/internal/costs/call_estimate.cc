@@ -209,7 +209,8 @@ EstimatedCall estimate_standard_call(std::string_view overload, bool member, Est
         return {first.scaled_by(kTraversalFactor), Range{first.least / 4, first.most}};
     if (overload == "strings_quote")
         return {first.scaled_by(kTraversalFactor),
-                Range{bounded_sum(first.least, 2), bounded_sum(bounded_product(first.most, 2), 2)}};
+                // Wraps where the size is not known, as upstream: nothing is left of it.
+                Range{bounded_sum(first.least, 2), first.most * 2 + 2}};
     // By the argument and not by the target, as upstream.
     if (overload == "starts_with_string" || overload == "ends_with_string")
         return {arguments[1].size.scaled_by(kTraversalFactor), std::nullopt};

@@ -1,37 +1,40 @@
 #include "cel/internal/library/addresses.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/go_quote.h"
 #include "base/parse_number.h"
 #include "cel/internal/library/arguments.h"
 #include "cel/internal/library/parts.h"
 
 namespace muster::cel {
 
-std::expected<Address, std::string> Address::parse(std::string_view text) {
-    const std::string name(text);
-    Address address;
-    if (text.find('%') != text.npos && text.find(':') != text.npos)
-        return std::unexpected(
-            fmt::format("IP address \"{}\" with zone value is not allowed", text));
-    if (::inet_pton(AF_INET, name.c_str(), address.bytes_.data()) == 1 &&
-        name.size() == std::char_traits<char>::length(name.c_str()))
-        return address;
-    address.v4_ = false;
-    if (::inet_pton(AF_INET6, name.c_str(), address.bytes_.data()) != 1 ||
-        name.size() != std::char_traits<char>::length(name.c_str()))
-        return std::unexpected(
-            fmt::format("IP Address \"{}\" parse error during conversion from string: "
-                        "ParseAddr(\"{}\"): unable "
-                        "to parse IP",
-                        text, text));
+namespace {
+
+/// An address of version 4 in the form of version 6.
+bool is_mapped(const AddressText& read) {
     constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    if (std::ranges::equal(kMapped, std::span(address.bytes_).first(12)))
-        return std::unexpected(fmt::format("IPv4-mapped IPv6 address \"{}\" is not allowed", text));
-    return address;
+    return !read.is_v4 && std::ranges::equal(kMapped, std::span(read.bytes).first(12));
+}
+std::string mapped_refusal(std::string_view text) {
+    return fmt::format("IPv4-mapped IPv6 address {} is not allowed", go_quoted(text));
+}
+
+}  // namespace
+
+std::expected<Address, std::string> Address::parse(std::string_view text) {
+    const std::expected<AddressText, std::string> read = read_address(text);
+    if (!read)
+        return std::unexpected(
+            fmt::format("IP Address {} parse error during conversion from string: {}",
+                        go_quoted(text), read.error()));
+    if (read->has_zone)
+        return std::unexpected(
+            fmt::format("IP address {} with zone value is not allowed", go_quoted(text)));
+    if (is_mapped(*read)) return std::unexpected(mapped_refusal(text));
+    return Address(*read);
 }
 
 std::string Address::text() const {
@@ -82,25 +85,23 @@ std::expected<AddressRange, std::string> AddressRange::parse(std::string_view te
     auto unreadable = [&](std::string_view why) {
         return std::unexpected(
             fmt::format("network address parse error during conversion from string: "
-                        "netip.ParsePrefix(\"{}\"): {}",
-                        text, why));
+                        "netip.ParsePrefix({}): {}",
+                        go_quoted(text), why));
     };
     const std::size_t slash = text.rfind('/');
     if (slash == text.npos) return unreadable("no '/'");
-    const std::expected<Address, std::string> address = Address::parse(text.substr(0, slash));
-    if (!address) {
-        if (address.error().starts_with("IPv4-mapped"))
-            return std::unexpected(
-                fmt::format("IPv4-mapped IPv6 address \"{}\" is not allowed", text));
-        return unreadable(address.error());
-    }
+    const std::expected<AddressText, std::string> read = read_address(text.substr(0, slash));
+    if (!read) return unreadable(read.error());
+    if (read->has_zone) return unreadable("IPv6 zones cannot be present in a prefix");
+    const Address address(*read);
     const std::string_view digits = text.substr(slash + 1);
-    const auto prefix = parse_number<int>(digits);
-    const bool leading_zero = digits.size() > 1 && digits.front() == '0';
-    if (!prefix || *prefix < 0 || leading_zero || digits.starts_with('-'))
-        return unreadable("bad bits after slash: \"" + std::string(digits) + "\"");
-    if (*prefix > address->bits()) return unreadable("prefix length out of range");
-    return AddressRange(*address, *prefix);
+    const bool leads_with_zero = digits.size() > 1 && digits.front() == '0';
+    const auto prefix =
+        leads_with_zero || digits.starts_with('-') ? std::nullopt : parse_number<int>(digits);
+    if (!prefix) return unreadable("bad bits after slash: " + go_quoted(digits));
+    if (*prefix > address.bits()) return unreadable("prefix length out of range");
+    if (is_mapped(*read)) return std::unexpected(mapped_refusal(text));
+    return AddressRange(address, *prefix);
 }
 
 std::string AddressRange::text() const { return fmt::format("{}/{}", address_.text(), prefix_); }
@@ -190,7 +191,8 @@ Outcome contains_ip(Arguments arguments) {
     const auto* range = arguments[0].opaque<AddressRange>();
     if (range == nullptr) return no_such_overload();
     const Outcome other = argument<Text>(arguments, 1) ? ip(arguments.subspan(1)) : arguments[1];
-    if (!other) return other;
+    // Upstream does not say why the text is no address (cidrContainsIP, pkg/cel/library/cidr.go).
+    if (!other) return no_such_overload();
     const auto* address = other->opaque<Address>();
     if (address == nullptr) return no_such_overload();
     return range->contains(*address);

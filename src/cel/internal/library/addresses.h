@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cel/internal/library/address_text.h"
 #include "cel/value.h"
 
 namespace muster::cel {
@@ -14,6 +15,7 @@ namespace muster::cel {
 /// and so are zones, as in Kubernetes.
 class Address final : public Opaque {
   public:
+    explicit Address(const AddressText& read) : v4_(read.is_v4), bytes_(read.bytes) {}
     static std::expected<Address, std::string> parse(std::string_view text);
 
     std::string_view type_name() const override { return "net.IP"; }

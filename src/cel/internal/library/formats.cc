@@ -1,86 +1,53 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lower_case.h"
 #include "cel/internal/characters.h"
 #include "cel/internal/library/arguments.h"
+#include "cel/internal/library/name_problems.h"
 #include "cel/internal/library/named_format.h"
 #include "cel/internal/library/url.h"
 #include "cel/internal/time_text.h"
 #include "kube/values/base64.h"
-#include "kube/values/name_syntax.h"
+#include "kube/values/regex.h"
 
 namespace muster::cel {
 namespace {
 
 using Problems = std::vector<std::string>;
 
-// The texts of k8s.io/apimachinery, util/validation.
-constexpr const char* kLabelProblem =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must "
-    "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
-    "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-constexpr const char* kSubdomainProblem =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', "
-    "and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
-    "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-constexpr const char* kLabel1035Problem =
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
-    "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-constexpr const char* kTooLongLabel = "must be no more than 63 characters";
-constexpr const char* kTooLongSubdomain = "must be no more than 253 characters";
-
-/// A name in front of which something random is put: its last '-' may stay alone.
-std::string without_dash(std::string_view name, bool prefix) {
-    std::string text(name);
-    if (prefix && text.size() > 1 && text.ends_with('-')) text.back() = 'a';
-    return text;
-}
-
-Problems label_problems(std::string_view name, bool prefix) {
-    const std::string text = without_dash(name, prefix);
-    Problems problems;
-    if (text.size() > kube::kMaxLabelName) problems.emplace_back(kTooLongLabel);
-    if (!kube::is_dns1123_label(text.substr(0, kube::kMaxLabelName)) &&
-        !(text.size() > kube::kMaxLabelName && kube::is_dns1123_subdomain(text) &&
-          text.find('.') == text.npos))
-        problems.emplace_back(kLabelProblem);
-    return problems;
-}
-Problems subdomain_problems(std::string_view name, bool prefix) {
-    const std::string text = without_dash(name, prefix);
-    if (text.size() > kube::kMaxSubdomain) return {kTooLongSubdomain};
-    if (!kube::is_dns1123_subdomain(text)) return {kSubdomainProblem};
-    return {};
-}
-Problems label1035_problems(std::string_view name, bool prefix) {
-    const std::string text = without_dash(name, prefix);
-    Problems problems;
-    if (text.size() > kube::kMaxLabelName) problems.emplace_back(kTooLongLabel);
-    if (!kube::has_dns1035_form(text)) problems.emplace_back(kLabel1035Problem);
-    return problems;
-}
-Problems of_text(const std::string& problem) {
-    return problem.empty() ? Problems{} : Problems{problem};
-}
 Problems of_flag(bool good, const char* problem) { return good ? Problems{} : Problems{problem}; }
 
+/// Groups of 8, 4, 4, 4 and 12 digits; each dash between them may be absent.
 bool is_uuid(std::string_view text) {
-    if (text.size() == 36) {
-        for (std::size_t dash : {8u, 13u, 18u, 23u})
-            if (text[dash] != '-') return false;
-    } else if (text.size() != 32) {
+    constexpr std::array<std::size_t, 5> kGroups = {8, 4, 4, 4, 12};
+    for (std::size_t group = 0; group < kGroups.size(); ++group) {
+        if (group > 0 && text.starts_with('-')) text.remove_prefix(1);
+        if (text.size() < kGroups[group]) return false;
+        for (char c : text.substr(0, kGroups[group]))
+            if (hex_digit(c) < 0) return false;
+        text.remove_prefix(kGroups[group]);
+    }
+    return text.empty();
+}
+
+/// One group of four characters at least, and padding only where it belongs.
+bool is_base64(std::string_view text) {
+    return !text.empty() && text.find_first_of("\r\n") == text.npos &&
+           kube::base64_decode(text).has_value();
+}
+
+/// A day, and a time of the day in a form of its own, whatever follows a second 't' (kube-openapi, pkg/validation/strfmt).
+bool is_datetime(std::string_view text) {
+    const std::string lower = lower_case(text);
+    const std::size_t middle = lower.find('t');
+    if (middle == lower.npos || !parse_date(std::string_view(lower).substr(0, middle)))
         return false;
-    }
-    std::size_t digits = 0;
-    for (char c : text) {
-        if (c == '-') continue;
-        if (hex_digit(c) < 0) return false;
-        ++digits;
-    }
-    return digits == 32;
+    std::string_view time = std::string_view(lower).substr(middle + 1);
+    time = time.substr(0, time.find('t'));
+    static const std::shared_ptr<const kube::Regex> form = kube::Regex::of(
+        "^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})$");
+    return form->matches(time);
 }
 
 struct Format {
@@ -90,37 +57,31 @@ struct Format {
 };
 
 constexpr std::array<Format, 13> kFormats{{
-    {"dns1123Label", 30, [](std::string_view text) { return label_problems(text, false); }},
-    {"dns1123Subdomain", 60, [](std::string_view text) { return subdomain_problems(text, false); }},
-    {"dns1035Label", 30, [](std::string_view text) { return label1035_problems(text, false); }},
-    {"qualifiedName", 60,
-     [](std::string_view text) { return of_text(kube::label_key_problem(text)); }},
-    {"dns1123LabelPrefix", 30, [](std::string_view text) { return label_problems(text, true); }},
+    {"dns1123Label", 30, dns1123_label_problems},
+    {"dns1123Subdomain", 60, dns1123_subdomain_problems},
+    {"dns1035Label", 30, dns1035_label_problems},
+    {"qualifiedName", 60, qualified_name_problems},
+    {"dns1123LabelPrefix", 30,
+     [](std::string_view text) { return dns1123_label_problems(without_trailing_dash(text)); }},
     {"dns1123SubdomainPrefix", 60,
-     [](std::string_view text) { return subdomain_problems(text, true); }},
+     [](std::string_view text) { return dns1123_subdomain_problems(without_trailing_dash(text)); }},
     {"dns1035LabelPrefix", 30,
-     [](std::string_view text) { return label1035_problems(text, true); }},
-    {"labelValue", 40,
-     [](std::string_view text) { return of_text(kube::label_value_problem(text)); }},
-    {"uri", 1000,
+     [](std::string_view text) { return dns1035_label_problems(without_trailing_dash(text)); }},
+    {"labelValue", 40, label_value_problems},
+    {"uri", 1103,
      [](std::string_view text) {
          const auto url = Url::parse(text);
-         return of_text(url ? std::string() : url.error());
+         return url ? Problems{} : Problems{url.error()};
      }},
-    {"uuid", 90,
+    {"uuid", 70,
      [](std::string_view text) {
          return of_flag(is_uuid(text), "does not match the UUID format");
      }},
-    {"byte", 100,
-     [](std::string_view text) {
-         return of_flag(kube::base64_decode(text).has_value(), "invalid base64");
-     }},
-    {"date", 120,
+    {"byte", 84, [](std::string_view text) { return of_flag(is_base64(text), "invalid base64"); }},
+    {"date", 71,
      [](std::string_view text) { return of_flag(parse_date(text).has_value(), "invalid date"); }},
-    {"datetime", 120,
-     [](std::string_view text) {
-         return of_flag(parse_timestamp(text).has_value(), "invalid datetime");
-     }},
+    {"datetime", 71,
+     [](std::string_view text) { return of_flag(is_datetime(text), "invalid datetime"); }},
 }};
 
 class FormatValue final : public Opaque, public NamedFormat {

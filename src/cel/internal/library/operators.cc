@@ -199,8 +199,18 @@ Outcome logical_not(Arguments arguments) {
     return !*flag;
 }
 
-Outcome equals(Arguments arguments) { return equal(arguments[0], arguments[1]); }
-Outcome differs(Arguments arguments) { return !equal(arguments[0], arguments[1]); }
+bool is_right_operand(const Value& value) {
+    const auto* opaque = value.as<std::shared_ptr<const Opaque>>();
+    return !opaque || (*opaque)->is_right_operand_of_equality();
+}
+Outcome equals(Arguments arguments) {
+    if (!is_right_operand(arguments[1]) && arguments[0].as<std::shared_ptr<const Opaque>>())
+        return no_such_overload();
+    return equal(arguments[0], arguments[1]);
+}
+Outcome differs(Arguments arguments) {
+    return !is_right_operand(arguments[1]) || !equal(arguments[0], arguments[1]);
+}
 
 template <class Test>
 Outcome ordered(Arguments arguments, Test test) {

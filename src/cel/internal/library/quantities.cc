@@ -1,8 +1,10 @@
 #include <cctype>
+#include <cmath>
 #include <string>
 
 #include "cel/internal/library/arguments.h"
 #include "cel/internal/library/comparisons.h"
+#include "cel/internal/library/quantity_amount.h"
 #include "kube/values/quantity.h"
 
 namespace muster::cel {
@@ -12,25 +14,29 @@ using kube::Quantity;
 
 class QuantityValue final : public Opaque {
   public:
-    explicit QuantityValue(Quantity quantity) : quantity_(quantity) {}
+    QuantityValue(Quantity quantity, QuantityAmount amount, bool is_sum)
+        : quantity_(quantity), amount_(amount), is_sum_(is_sum) {}
     std::string_view type_name() const override { return "kubernetes.Quantity"; }
     std::string content() const override { return quantity_.to_string(); }
+    bool is_right_operand_of_equality() const override { return !is_sum_; }
     const Quantity& get() const { return quantity_; }
+    const QuantityAmount& amount() const { return amount_; }
 
   private:
     Quantity quantity_;
+    QuantityAmount amount_;
+    bool is_sum_;
 };
 
-Value value_of(Quantity quantity) {
-    return std::shared_ptr<const Opaque>(std::make_shared<QuantityValue>(quantity));
+Value value_of(Quantity quantity, QuantityAmount amount, bool is_sum) {
+    return std::shared_ptr<const Opaque>(std::make_shared<QuantityValue>(quantity, amount, is_sum));
+}
+const QuantityValue* value_at(Arguments arguments, std::size_t index) {
+    return index < arguments.size() ? arguments[index].opaque<QuantityValue>() : nullptr;
 }
 const Quantity* quantity_at(Arguments arguments, std::size_t index) {
-    if (index >= arguments.size()) return nullptr;
-    const auto* value = arguments[index].opaque<QuantityValue>();
+    const QuantityValue* value = value_at(arguments, index);
     return value ? &value->get() : nullptr;
-}
-bool is_whole(const Quantity& quantity) {
-    return Quantity::from_units(quantity.ceil_units()) == quantity;
 }
 
 /// Upstream takes a quantity without digits ("Ki", ".", "-") for zero. In manifests that is a
@@ -68,7 +74,7 @@ Outcome quantity(Arguments arguments) {
     if (text == nullptr) return no_such_overload();
     const Result<Quantity> parsed = parse(text->view());
     if (!parsed) return failure(std::string(problem_of(text->view())));
-    return value_of(*parsed);
+    return value_of(*parsed, QuantityAmount::of_text(text->view()), false);
 }
 Outcome is_quantity(Arguments arguments) {
     const Text* text = argument<Text>(arguments, 0);
@@ -82,40 +88,44 @@ Outcome sign(Arguments arguments) {
     return std::int64_t{quantity->is_negative() ? -1 : 1};
 }
 Outcome as_float(Arguments arguments) {
-    const Quantity* quantity = quantity_at(arguments, 0);
-    if (quantity == nullptr) return no_such_overload();
-    return quantity->approximate();
+    const QuantityValue* value = value_at(arguments, 0);
+    if (value == nullptr) return no_such_overload();
+    // Multiplied as upstream does it; a division would round otherwise.
+    const int scale = value->amount().scale();
+    return value->get().approximate_multiple(scale) * std::pow(10.0, scale);
 }
 Outcome as_integer(Arguments arguments) {
-    const Quantity* quantity = quantity_at(arguments, 0);
-    if (quantity == nullptr) return no_such_overload();
-    if (!is_whole(*quantity)) return failure("cannot convert value to integer");
-    return quantity->ceil_units();
+    const QuantityValue* value = value_at(arguments, 0);
+    if (value == nullptr) return no_such_overload();
+    const std::optional<std::int64_t> integer = value->amount().integer();
+    if (!integer) return failure("cannot convert value to integer");
+    return *integer;
 }
 Outcome is_integer(Arguments arguments) {
-    const Quantity* quantity = quantity_at(arguments, 0);
-    if (quantity == nullptr) return no_such_overload();
-    return is_whole(*quantity);
+    const QuantityValue* value = value_at(arguments, 0);
+    if (value == nullptr) return no_such_overload();
+    return value->amount().integer().has_value();
 }
 
 /// The second argument of a sum: a quantity, or whole units.
-std::optional<Quantity> summand(Arguments arguments) {
-    if (const Quantity* quantity = quantity_at(arguments, 1)) return *quantity;
+std::optional<QuantityValue> summand(Arguments arguments) {
+    if (const QuantityValue* value = value_at(arguments, 1)) return *value;
     if (const auto* units = argument<std::int64_t>(arguments, 1))
-        return Quantity::from_units(*units, Quantity::Format::kDecimalExponent);
+        return QuantityValue(Quantity::from_units(*units, Quantity::Format::kDecimalExponent),
+                             QuantityAmount::of_units(*units), false);
     return std::nullopt;
 }
 Outcome add(Arguments arguments) {
-    const Quantity* quantity = quantity_at(arguments, 0);
-    const std::optional<Quantity> other = summand(arguments);
-    if (quantity == nullptr || !other) return no_such_overload();
-    return value_of(*quantity + *other);
+    const QuantityValue* value = value_at(arguments, 0);
+    const std::optional<QuantityValue> other = summand(arguments);
+    if (value == nullptr || !other) return no_such_overload();
+    return value_of(value->get() + other->get(), value->amount().plus(other->amount()), true);
 }
 Outcome sub(Arguments arguments) {
-    const Quantity* quantity = quantity_at(arguments, 0);
-    const std::optional<Quantity> other = summand(arguments);
-    if (quantity == nullptr || !other) return no_such_overload();
-    return value_of(*quantity - *other);
+    const QuantityValue* value = value_at(arguments, 0);
+    const std::optional<QuantityValue> other = summand(arguments);
+    if (value == nullptr || !other) return no_such_overload();
+    return value_of(value->get() - other->get(), value->amount().minus(other->amount()), true);
 }
 
 constexpr NamedFunction kFunctions[] = {

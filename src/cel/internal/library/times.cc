@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "cel/internal/library/arguments.h"
 #include "cel/internal/time_text.h"
 
@@ -15,8 +13,8 @@ Outcome part_of(Arguments arguments, Part part) {
     if (time == nullptr) return no_such_overload();
     const Text* zone = argument<Text>(arguments, 1);
     const std::string_view name = zone ? zone->view() : std::string_view("UTC");
-    const std::optional<CivilTime> civil = civil_time(*time, name);
-    if (!civil) return failure(fmt::format("unknown time zone {}", name));
+    const std::expected<CivilTime, std::string> civil = civil_time(*time, name);
+    if (!civil) return failure(civil.error());
     return static_cast<std::int64_t>(part(*civil));
 }
 

@@ -1,6 +1,10 @@
 #include "runtime/internal/files/downward_api.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/go_quote.h"
 
 namespace muster::runtime {
 
@@ -19,31 +23,10 @@ const json::value* resource_in(const kube::ResourceList& list, std::string_view 
     return it == list.end() ? nullptr : &it->second;
 }
 
-/// As Go's %q writes it.
-std::string in_quotes(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            quoted += fmt::format("\\{}", c);
-        else if (c == '\n')
-            quoted += "\\n";
-        else if (c == '\t')
-            quoted += "\\t";
-        else if (c == '\r')
-            quoted += "\\r";
-        else if (byte < 0x20 || byte == 0x7F)
-            quoted += fmt::format("\\x{:02x}", byte);
-        else
-            quoted += c;
-    }
-    return quoted + '"';
-}
-
 std::string lines_of(const std::map<std::string, std::string>& map) {
     std::string lines;
     for (const auto& [key, value] : map)
-        lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", key, in_quotes(value));
+        lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", key, go_quoted(value));
     return lines;
 }
 
