@@ -92,6 +92,27 @@ def test_patches_of_every_kind(api, maps):
     assert api.patch(maps + "/none", {"data": {}}).status == 404
 
 
+@pytest.mark.parametrize("operation, data", [
+    ({"op": "replace", "path": "/data/b", "value": "2"}, {"k": "1", "b": "2"}),
+    ({"op": "test", "path": "/data/b", "value": None}, {"k": "1"}),
+    ({"op": "test", "path": "/data/b", "value": "2"}, None),
+    ({"op": "remove", "path": "/data/b"}, None),
+    ({"op": "move", "from": "/data/b", "path": "/data/k"}, None),
+    ({"op": "replace", "path": "/none/b", "value": "2"}, None),
+    ({"op": "replace", "path": "/metadata/finalizers/0", "value": "a/b"}, {"k": "1"}),
+    ({"op": "replace", "path": "/metadata/finalizers/1", "value": "a/b"}, None),
+])
+def test_json_patches_of_absent_members(api, maps, operation, data):
+    made = api.post(maps, {**config("a", k="1"), "metadata": {"name": "a", "finalizers": ["x/y"]}})
+    assert made.status == 201, made
+    answer = api.patch(maps + "/a", [operation], "json")
+    api.patch(maps + "/a", {"metadata": {"finalizers": None}})
+    if data is None:
+        assert answer.status == 422 and answer.json["reason"] == "Invalid", answer
+    else:
+        assert answer.status == 200 and answer.json["data"] == data, answer
+
+
 def test_dry_run_changes_nothing(api, maps):
     assert api.post(maps + "?dryRun=All", config("a")).status == 201
     assert api.get(maps + "/a").status == 404

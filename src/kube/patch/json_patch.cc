@@ -241,11 +241,16 @@ class Patcher {
         object.stable_erase(key);
     }
 
+    /// A member that is absent from its object is added (evanphx/json-patch v4.12, replace).
     Result<void> replace(const Pointer& path, const json::value& value) {
-        json::value* place = find(document_, path, path.size());
-        if (place == nullptr) return refused("there is nothing at the path");
         TRY_VOID(check_depth(path, value));
-        *place = value;
+        if (json::value* place = find(document_, path, path.size())) {
+            *place = value;
+            return {};
+        }
+        TRY(json::value * parent, parent_of(path));  // the path is not empty
+        if (!parent->is_object()) return refused("there is nothing at the path");
+        parent->get_object().insert_or_assign(path.back(), value);
         return {};
     }
 
@@ -264,7 +269,14 @@ class Patcher {
 
     Result<void> copy(const Pointer& from, const Pointer& path) {
         const json::value* value = find(document_, from, from.size());
-        if (value == nullptr) return refused("there is nothing at \"from\"");
+        if (value == nullptr) {
+            // The copy of an absent member is null (evanphx/json-patch v4.12, copy).
+            const json::value* parent =
+                from.empty() ? nullptr : find(document_, from, from.size() - 1);
+            if (parent == nullptr || !parent->is_object())
+                return refused("there is nothing at \"from\"");
+            return add(path, nullptr);
+        }
         copied_ += text_size(*value, kMaxCopied);
         if (copied_ > kMaxCopied)
             return Error(Code::kTooLarge, "the patch's copies are larger than 3 MiB in all");
@@ -273,7 +285,12 @@ class Patcher {
 
     Result<void> test(const Pointer& path, const json::value& value) {
         const json::value* found = find(document_, path, path.size());
-        if (found == nullptr) return refused("there is nothing at the path");
+        if (found == nullptr) {
+            // An absent member is null (evanphx/json-patch v4.12, test).
+            TRY(const json::value* parent, parent_of(path));
+            if (parent->is_object() && value.is_null()) return {};
+            return refused("there is nothing at the path");
+        }
         if (equal_by_value(*found, value)) return {};
         constexpr std::size_t kLongest = 100;
         std::string text = json::serialize(*found);
