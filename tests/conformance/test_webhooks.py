@@ -284,6 +284,58 @@ def test_one_that_is_called_again_if_others_changed_the_object(hooks, serve):
     assert [each.path for each in server.requests] == ["/a", "/b", "/a"]
 
 
+@pytest.mark.parametrize("labels, paths", [({"was": "first"}, ["/first", "/last"]), ({"was": "none"}, ["/first"])])
+def test_labels_count_as_earlier_webhooks_left_them(hooks, serve, labels, paths):
+    def answer(request):
+        patch = [{"op": "add", "path": "/metadata/labels", "value": {"was": "first"}}] if request.path == "/first" else []
+        return allow(request, patchType="JSONPatch", patch=encoded(json.dumps(patch)))
+
+    server = serve(answer)
+    path = f"{ADMISSION}/mutatingwebhookconfigurations"
+    configuration = hooks.configuration([hooks.client(server.url(name), "root") for name in ("/first", "/last")])
+    configuration["webhooks"][1]["objectSelector"] = {"matchLabels": labels}
+    assert hooks.api.post(path, configuration).status == 201
+    hooks.made.append(f"{path}/{configuration['metadata']['name']}")
+    made = hooks.create(lambda: len(server.requests), metadata={"generateName": "c", "labels": {"was": "none"}})
+    assert made.json["metadata"]["labels"] == {"was": "first"}
+    assert [each.path for each in server.requests] == paths
+
+
+def mending(request):
+    """The answer of a webhook that takes the key `not a key` away."""
+    data = request.json["request"]["object"].get("data", {})
+    patch = [{"op": "remove", "path": "/data/not a key"}] if "not a key" in data else []
+    return allow(request, patchType="JSONPatch", patch=encoded(json.dumps(patch)))
+
+
+@pytest.mark.parametrize("write", ["create", "put", "patch"])
+def test_what_a_webhook_puts_right_is_not_refused(hooks, serve, write):
+    server = serve(mending)
+    hooks.add(hooks.client(server.url("/v"), "root"), kind="mutating")
+    made = hooks.create(lambda: len(server.requests), data={"k": "v"}).json
+    maps = f"/api/v1/namespaces/{hooks.namespace}/configmaps"
+    path, data = f"{maps}/{made['metadata']['name']}", {"k": "w", "not a key": "v"}
+    answer = {"create": lambda: hooks.api.post(maps, {"metadata": {"name": "other"}, "data": data}),
+              "put": lambda: hooks.api.put(path, {**made, "data": data}),
+              "patch": lambda: hooks.api.patch(path, {"data": data})}[write]()
+    assert answer.status in (200, 201) and answer.json["data"] == {"k": "w"}, answer
+
+
+@pytest.mark.parametrize("write", ["create", "put", "patch"])
+def test_what_webhooks_leave_wrong_is_refused(hooks, serve, write):
+    server = serve(mending)
+    hooks.add(hooks.client(server.url("/v"), "root"), kind="mutating")
+    made = hooks.create(lambda: len(server.requests), data={"k": "v"}).json
+    server.requests.clear()
+    maps = f"/api/v1/namespaces/{hooks.namespace}/configmaps"
+    path, data = f"{maps}/{made['metadata']['name']}", {"k": "w", "no key": "v"}
+    answer = {"create": lambda: hooks.api.post(maps, {"metadata": {"name": "other"}, "data": data}),
+              "put": lambda: hooks.api.put(path, {**made, "data": data}),
+              "patch": lambda: hooks.api.patch(path, {"data": data})}[write]()
+    assert answer.status == 422 and "data[no key]" in answer.json["message"], answer
+    assert len(server.requests) == 1 and server.requests[0].json["request"]["object"]["data"] == data
+
+
 def test_a_dry_run_says_so(hooks, serve):
     server = serve()
     hooks.add(hooks.client(server.url("/v"), "root"))

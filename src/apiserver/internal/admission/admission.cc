@@ -1,5 +1,7 @@
 #include "apiserver/internal/admission/admission.h"
 
+#include <utility>
+
 #include "apiserver/internal/admission/admission_review.h"
 #include "apiserver/internal/admission/evaluate_beside.h"
 #include "apiserver/internal/conversions/webhook_versions.h"
@@ -120,7 +122,11 @@ Task<Admission::Mutators> Admission::mutators_of(const AdmissionSubject& subject
                                                  const json::value& after) {
     co_await mutating_.catch_up();
     Mutators mutators;
-    mutators.wanted_ = wanted_by(mutating_, subject, before, &after);
+    if (wanted_by(mutating_, subject, before, &after).empty()) co_return mutators;
+    mutating_.for_each([&](const Configurations::Ptr& webhooks) {
+        for (const Webhook& webhook : *webhooks)
+            mutators.candidates_.push_back({webhooks, &webhook, std::nullopt});
+    });
     co_return mutators;
 }
 
@@ -156,16 +162,21 @@ Task<StatusResult<bool>> Admission::let_change(const Wanted& wanted,
 Task<StatusResult<bool>> Admission::mutate(Mutators& mutators, const AdmissionSubject& subject,
                                            const json::value* before, DecodedObject& object,
                                            std::vector<std::string>& warnings) {
-    const bool again = !mutators.seen_.empty();
-    mutators.seen_.resize(mutators.wanted_.size());
+    const bool again = std::exchange(mutators.again_, true);
     const std::size_t changes = mutators.changes_;
-    for (std::size_t i = 0; i < mutators.wanted_.size(); ++i) {
-        const Wanted& wanted = mutators.wanted_[i];
-        std::size_t& seen = mutators.seen_[i];
-        if (again && (!wanted.webhook->reinvoked || seen == mutators.changes_)) continue;
+    for (Mutators::Candidate& candidate : mutators.candidates_) {
+        const Webhook& webhook = *candidate.webhook;
+        if (again &&
+            (!webhook.reinvoked || candidate.seen.value_or(mutators.changes_) == mutators.changes_))
+            continue;
+        const SubjectToMatch to_match(state_, subject, before, &object.object.value());
+        const auto as = selected_as(webhook.writes, to_match.write);
+        if (!as) continue;
+        const Wanted wanted{candidate.configuration, &webhook,
+                            seen_as(state_.registry, subject, *as)};
         CO_TRY(const bool changed, co_await let_change(wanted, subject, before, object, warnings));
         if (changed) ++mutators.changes_;
-        seen = mutators.changes_;
+        candidate.seen = mutators.changes_;
     }
     co_return mutators.changes_ != changes;
 }

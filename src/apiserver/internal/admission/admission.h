@@ -33,7 +33,8 @@ class Admission {
                                                const WriteQuery& query) const;
 
     class Mutators;
-    /// The mutating webhooks that a write concerns. `before` is null for a creation.
+    /// The mutating webhooks of a write, none if it concerns none of them. `before` is null for a
+    /// creation.
     Task<Mutators> mutators_of(const AdmissionSubject& subject, const json::value* before,
                                const json::value& after);
     /// Has the webhooks change `object`, which has its defaults then, too; whether they did. Called
@@ -80,19 +81,25 @@ class Admission {
     Configurations validating_;
 };
 
-/// The mutating webhooks that a write concerns, and what each of them has seen of it.
+/// The mutating webhooks of a write, and what each of them has seen of it. Which of them are asked
+/// is decided one by one, since labels may change on the way.
 class Admission::Mutators {
   public:
-    bool is_empty() const { return wanted_.empty(); }
+    bool is_empty() const { return candidates_.empty(); }
     /// The server itself changed the object after the webhooks.
     void note_change() { ++changes_; }
 
   private:
     friend class Admission;
-    std::vector<Wanted> wanted_;
-    /// How many changes there had been when each was asked; empty before the first time.
-    std::vector<std::size_t> seen_;
+    struct Candidate {
+        std::shared_ptr<const std::vector<Webhook>> configuration;
+        const Webhook* webhook = nullptr;
+        /// How many changes there had been when it was asked last; empty: it was not asked.
+        std::optional<std::size_t> seen;
+    };
+    std::vector<Candidate> candidates_;
     std::size_t changes_ = 0;
+    bool again_ = false;
 };
 
 }  // namespace muster::apiserver

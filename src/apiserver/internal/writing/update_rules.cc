@@ -221,6 +221,13 @@ NextState removal_of(kube::Document next) {
     return {NextState::Kind::kRemove, {}, nullptr, store::ObjectText::of(std::move(next).share())};
 }
 
+NextState refused(const ResourceDef& def, kube::Document next, FieldErrors field_errors) {
+    StatusError refusal = invalid(def.type, name_of(next.object()), std::move(field_errors));
+    return {.kind = NextState::Kind::kReplace,
+            .object = std::move(next),
+            .refusal = std::move(refusal)};
+}
+
 /// Whether two lists of managedFields differ in times at most.
 bool same_owners(const json::value& a, const json::value& b) {
     const json::array* left = a.if_array();
@@ -275,14 +282,6 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
                                              DecodedObject proposed, const Ownership& ownership) {
     const json::object& stored = current.get_object();
     kube::Document next = with_status(def, stored, proposed.object.object(), ownership.kind);
-    FieldErrors field_errors;  // for a built-in kind, the status is up to the controller
-    if (def.custom && (!proposed.well_formed || def.rules != nullptr))
-        validate_object(def, next.value(), &current, proposed.well_formed, field_errors);
-    if (def.custom && def.scale)
-        check_scale(next.object(), def.scale->status_replicas, field_errors);
-    check_new_finalizers(next.object(), stored, field_errors);
-    if (!field_errors.empty())
-        return invalid(def.type, name_of(stored), without_repeats(def, std::move(field_errors), 0));
     if (ownership.kind == Ownership::Kind::kWrite) {
         json::value& written = def.custom ? proposed.object.value() : next.value();
         TRY_VOID(track_write(def, current, written, ownership));
@@ -290,6 +289,14 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
             restore(ensure_object(next.object(), "metadata"), metadata_of(written),
                     "managedFields");
     }
+    FieldErrors field_errors;  // for a built-in kind, the status is up to the controller
+    if (def.custom && (!proposed.well_formed || def.rules != nullptr))
+        validate_object(def, next.value(), &current, proposed.well_formed, field_errors);
+    if (def.custom && def.scale)
+        check_scale(next.object(), def.scale->status_replicas, field_errors);
+    check_new_finalizers(next.object(), stored, field_errors);
+    if (!field_errors.empty())
+        return refused(def, std::move(next), without_repeats(def, std::move(field_errors), 0));
     if (ready_to_go(def, next.object())) return removal_of(std::move(next));
     return settle_with(def, stored, std::move(next), false);
 }
@@ -334,7 +341,7 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
         def.strategy.validate_update(next, stored, field_errors);
     check_new_finalizers(next, stored, field_errors);
     if (!field_errors.empty())
-        return invalid(def.type, name_of(stored),
+        return refused(def, std::move(proposed.object),
                        without_repeats(def, std::move(field_errors), structural));
     return settle(def, current, std::move(proposed.object));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <optional>
 #include <string>
 
 #include "apiserver/internal/writing/field_tracking.h"
@@ -20,6 +21,9 @@ struct NextState {
     kube::ObjectPtr last = nullptr;
     /// Of a removal by an update: the object as it asked for it, which is its answer.
     store::ObjectTextPtr answer = nullptr;
+    /// Of kReplace: 422 with everything that is wrong with the object. It counts unless mutating
+    /// webhooks, which see the object first, put it right.
+    std::optional<StatusError> refusal = {};
 };
 
 enum class WriteKind { kUpdate, kPatch };

@@ -20,7 +20,8 @@ class UpdateRulesTest : public RegistryFixture, public ::testing::Test {
         if (!decoded) return decoded.error().error.message();
         const StatusResult<NextState> decided =
             decide_update(*def, stored, std::move(*decoded), "", WriteKind::kUpdate, {});
-        return decided ? "" : decided.error().error.message();
+        if (!decided) return decided.error().error.message();
+        return decided->refusal ? decided->refusal->error.message() : "";
     }
 };
 

@@ -28,7 +28,7 @@ StatusResult<NextState> decided(const Writer::Change& change, const json::value&
 /// Whether what a rule has decided may be stored.
 StatusResult<void> admit(const Requester& requester, const json::value& current,
                          const NextState& next) {
-    if (next.kind != NextState::Kind::kReplace || !requester.admit) return {};
+    if (next.kind != NextState::Kind::kReplace || next.refusal || !requester.admit) return {};
     return requester.admit(&current.get_object(), next.object.object());
 }
 
@@ -115,10 +115,9 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
                                                  RewriteOptions options) {
     const std::optional<AdmissionSubject>& subject = options.subject;
     const store::StoreKey key{def->storage_key(), namespace_, name};
-    store::StoredObject current{key, 0, nullptr};
-    if (const CachedObject* cached = state_.cache.find(key.resource, namespace_, name))
-        current = {key, cached->revision, cached->object};
-    if (current.object == nullptr) co_return not_found(def->type, name);
+    const CachedObject* cached = state_.cache.find(key.resource, namespace_, name);
+    if (cached == nullptr) co_return not_found(def->type, name);
+    store::StoredObject current{key, cached->revision, cached->object};
     for (int attempt = 1; attempt <= kConflictAttempts; ++attempt) {
         const std::size_t bytes = current.object->text().size();
         CO_TRY(const kube::ObjectPtr before, co_await meet(state_, def, current.object));
@@ -131,6 +130,7 @@ Task<StatusResult<WriteOutcome>> Writer::rewrite(DefPtr def, std::string namespa
         CO_TRY_VOID(admit(options.requester, *before, next));
         WriteOutcome outcome{.object = current.object};
         if (subject) CO_TRY_VOID(co_await mutate_next(*subject, *before, next, outcome.warnings));
+        if (next.refusal) co_return *std::move(next.refusal);
         outcome.removed = next.kind == NextState::Kind::kRemove;
         if (next.kind == NextState::Kind::kKeep) co_return outcome;
         if (next.last != nullptr) outcome.object = store::ObjectText::of(next.last);
