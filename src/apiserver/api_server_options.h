@@ -32,6 +32,8 @@ struct ApiServerOptions {
     bool pods_need_accounts = false;
     /// Where services get their addresses from; the first is that of the Service kubernetes.
     ServiceRange service_range = {};
+    /// How long an event is kept after it was written last; zero: for as long as the server.
+    Duration event_ttl{};
     /// How long the answer of a write is held back after the watchers were told of it. Test suites
     /// read the caches of their watches right after a write, and pass with kube-apiserver, whose
     /// answers come a millisecond after the events.

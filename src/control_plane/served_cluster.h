@@ -39,6 +39,7 @@ struct ServedClusterOptions {
     /// Unset: its own, which is made and kept in the state directory.
     std::optional<ServingIdentity> identity = {};
     apiserver::ServiceRange service_range = {};
+    Duration event_ttl{};             ///< how long events are kept; zero: all the time
     bool pods_need_accounts = false;  ///< also with Actors::kNone, which make none
     bool durable = true;              ///< whether what is answered is on disk
     const LoopWatch* loop = nullptr;  ///< of the loop that it runs on, for its metrics; null: none

@@ -3,6 +3,7 @@
 #include "apiserver/internal/controllers/authentication_config.h"
 #include "apiserver/internal/controllers/disruption_controller.h"
 #include "apiserver/internal/controllers/endpoints_controller.h"
+#include "apiserver/internal/controllers/event_expiry.h"
 #include "apiserver/internal/controllers/garbage_collector.h"
 #include "apiserver/internal/controllers/pod_gc_controller.h"
 #include "apiserver/internal/controllers/policy_status_controller.h"
@@ -27,6 +28,8 @@ std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Wr
     all.push_back(std::make_unique<ServiceAccountController>(state, writer));
     all.push_back(std::make_unique<ExtensionController>(state, writer));
     all.push_back(std::make_unique<AuthenticationConfigController>(state, writer));
+    if (state.options.event_ttl > Duration::zero())
+        all.push_back(std::make_unique<EventExpiry>(state, writer));
     if (state.options.register_versions)
         all.push_back(std::make_unique<RegistrationController>(state, writer));
     if (!state.options.cluster_controllers) return all;

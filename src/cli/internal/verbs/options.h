@@ -52,6 +52,8 @@ struct UpOptions {
     std::string audit_log;  ///< empty: none
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
     control_plane::AuditLogLimits audit_limits;
+    /// A night's failure is still explained in the morning; kube-apiserver keeps events for an hour.
+    std::chrono::nanoseconds event_ttl = std::chrono::hours(24);
     int verbose = 0;
 };
 

@@ -70,6 +70,7 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
                              (default: 400; 0: any number). Watches, logs and exec do not count
       --max-mutating-requests-inflight N
                              the same for writes (default: 200)
+      --event-ttl DURATION   how long an event is kept after it was written last (default: 24h)
   -v, --verbose              muster's own log too; twice for more
 
 Pods go on when it is killed or gets a SIGTERM, and the next 'muster up' in that directory takes them
@@ -299,6 +300,7 @@ int up(const UpOptions& options) {
          .cluster_domain = ground->cluster_domain,
          .has_room = [&] { return ground->reserve.has_room(); },
          .core_bytes = core_bytes,
+         .event_ttl = options.event_ttl,
          .loop = &loop});
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
@@ -349,9 +351,14 @@ class UpVerb final : public VerbOf<UpOptions> {
         flags.value("--audit-log-maxbackup", options_.audit_limits.kept, not_a_count);
         flags.value("--max-requests-inflight", options_.limits.read_only, not_a_count);
         flags.value("--max-mutating-requests-inflight", options_.limits.mutating, not_a_count);
+        flags.value("--event-ttl", event_ttl_);
         flags.count("--verbose,-v", options_.verbose);
     }
     std::optional<std::string> finish(const Flags&) override {
+        std::optional<std::chrono::nanoseconds> event_ttl;
+        if (auto wrong = read_duration("--event-ttl", event_ttl_, "1h or 1h30m", event_ttl))
+            return wrong;
+        options_.event_ttl = event_ttl.value_or(options_.event_ttl);
         if (auto wrong = read_audit_level(audit_level_, options_.audit_level)) return wrong;
         if (audit_log_mib_ == 0 || audit_log_mib_ > kMiB)
             return fmt::format("--audit-log-maxsize wants 1 to {} MiB", kMiB);
@@ -376,6 +383,7 @@ class UpVerb final : public VerbOf<UpOptions> {
     std::string listen_;
     std::string sandbox_ = "auto";
     std::string audit_level_ = "Metadata";
+    std::string event_ttl_;
     std::uint64_t audit_log_mib_ = 100;
 };
 
