@@ -7,10 +7,10 @@
 #include <chrono>
 #include <limits>
 
-#include "base/go_quote.h"
 #include "base/parse_number.h"
 #include "cel/internal/characters.h"
 #include "cel/internal/time_zone.h"
+#include "kube/values/go_quote.h"
 
 namespace muster::cel {
 namespace {
@@ -101,7 +101,8 @@ std::int32_t nanoseconds_of(std::string_view digits) {
 /// As Go's strconv.Atoi reads it.
 std::expected<std::int64_t, std::string> whole_number(std::string_view text) {
     auto refuse = [&](std::string_view why) {
-        return std::unexpected(fmt::format("strconv.Atoi: parsing {}: {}", go_quoted(text), why));
+        return std::unexpected(
+            fmt::format("strconv.Atoi: parsing {}: {}", kube::go_quoted(text), why));
     };
     std::string_view digits = text;
     if (digits.starts_with('+') || digits.starts_with('-')) digits.remove_prefix(1);

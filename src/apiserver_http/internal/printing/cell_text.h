@@ -7,7 +7,7 @@
 
 #include "apiserver/objects/label_selection.h"
 #include "base/time/clock.h"
-#include "kube/values/age.h"
+#include "kube/objects/age.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver_http {

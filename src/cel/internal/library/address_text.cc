@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "base/go_quote.h"
 #include "cel/internal/characters.h"
+#include "kube/values/go_quote.h"
 
 namespace muster::cel {
 namespace {
@@ -149,8 +149,8 @@ std::expected<AddressText, std::string> read_address(std::string_view text) {
     AddressText address;
     const Read problem = read_into(text, address);
     if (!problem) return address;
-    std::string reason = fmt::format("ParseAddr({}): {}", go_quoted(text), problem->what);
-    if (!problem->at.empty()) reason += fmt::format(" (at {})", go_quoted(problem->at));
+    std::string reason = fmt::format("ParseAddr({}): {}", kube::go_quoted(text), problem->what);
+    if (!problem->at.empty()) reason += fmt::format(" (at {})", kube::go_quoted(problem->at));
     return std::unexpected(std::move(reason));
 }
 

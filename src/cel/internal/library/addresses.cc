@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "base/go_quote.h"
 #include "base/parse_number.h"
 #include "cel/internal/library/arguments.h"
 #include "cel/internal/library/parts.h"
+#include "kube/values/go_quote.h"
 
 namespace muster::cel {
 
@@ -19,7 +19,7 @@ bool is_mapped(const AddressText& read) {
     return !read.is_v4 && std::ranges::equal(kMapped, std::span(read.bytes).first(12));
 }
 std::string mapped_refusal(std::string_view text) {
-    return fmt::format("IPv4-mapped IPv6 address {} is not allowed", go_quoted(text));
+    return fmt::format("IPv4-mapped IPv6 address {} is not allowed", kube::go_quoted(text));
 }
 
 }  // namespace
@@ -29,10 +29,10 @@ std::expected<Address, std::string> Address::parse(std::string_view text) {
     if (!read)
         return std::unexpected(
             fmt::format("IP Address {} parse error during conversion from string: {}",
-                        go_quoted(text), read.error()));
+                        kube::go_quoted(text), read.error()));
     if (read->has_zone)
         return std::unexpected(
-            fmt::format("IP address {} with zone value is not allowed", go_quoted(text)));
+            fmt::format("IP address {} with zone value is not allowed", kube::go_quoted(text)));
     if (is_mapped(*read)) return std::unexpected(mapped_refusal(text));
     return Address(*read);
 }
@@ -86,7 +86,7 @@ std::expected<AddressRange, std::string> AddressRange::parse(std::string_view te
         return std::unexpected(
             fmt::format("network address parse error during conversion from string: "
                         "netip.ParsePrefix({}): {}",
-                        go_quoted(text), why));
+                        kube::go_quoted(text), why));
     };
     const std::size_t slash = text.rfind('/');
     if (slash == text.npos) return unreadable("no '/'");
@@ -98,7 +98,7 @@ std::expected<AddressRange, std::string> AddressRange::parse(std::string_view te
     const bool leads_with_zero = digits.size() > 1 && digits.front() == '0';
     const auto prefix =
         leads_with_zero || digits.starts_with('-') ? std::nullopt : parse_number<int>(digits);
-    if (!prefix) return unreadable("bad bits after slash: " + go_quoted(digits));
+    if (!prefix) return unreadable("bad bits after slash: " + kube::go_quoted(digits));
     if (*prefix > address.bits()) return unreadable("prefix length out of range");
     if (is_mapped(*read)) return std::unexpected(mapped_refusal(text));
     return AddressRange(address, *prefix);

@@ -9,7 +9,7 @@
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
 #include "cli/internal/run/views.h"
-#include "kube/values/age.h"
+#include "kube/objects/age.h"
 #include "kube/values/base64.h"
 #include "kube/values/json_access.h"
 #include "kube/values/time.h"

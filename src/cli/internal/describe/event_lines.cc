@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/lower_case.h"
-#include "kube/values/age.h"
+#include "kube/objects/age.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {

@@ -6,7 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/visible_text.h"
-#include "kube/values/age.h"
+#include "kube/objects/age.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {

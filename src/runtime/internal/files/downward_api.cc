@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/go_quote.h"
+#include "kube/values/go_quote.h"
 
 namespace muster::runtime {
 
@@ -26,7 +26,7 @@ const json::value* resource_in(const kube::ResourceList& list, std::string_view 
 std::string lines_of(const std::map<std::string, std::string>& map) {
     std::string lines;
     for (const auto& [key, value] : map)
-        lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", key, go_quoted(value));
+        lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", key, kube::go_quoted(value));
     return lines;
 }
 

@@ -1,8 +1,8 @@
-#include "base/go_quote.h"
+#include "kube/values/go_quote.h"
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::kube {
 namespace {
 
 // Each as `strconv.Quote` of Go 1.24 has it.
@@ -19,4 +19,4 @@ TEST(GoQuoteTest, WritesWhatGoWrites) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::kube

@@ -1,10 +1,10 @@
-#include "base/go_quote.h"
+#include "kube/values/go_quote.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
 
-namespace muster {
+namespace muster::kube {
 namespace {
 
 constexpr std::string_view kLetters = "abfv";
@@ -44,4 +44,4 @@ std::string go_quoted(std::string_view text) {
     return quoted + '"';
 }
 
-}  // namespace muster
+}  // namespace muster::kube

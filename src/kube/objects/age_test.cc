@@ -1,4 +1,4 @@
-#include "kube/values/age.h"
+#include "kube/objects/age.h"
 
 #include <gtest/gtest.h>
 
