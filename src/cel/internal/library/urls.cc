@@ -8,6 +8,7 @@
 #include "cel/internal/library/arguments.h"
 #include "cel/internal/library/parts.h"
 #include "cel/internal/library/url.h"
+#include "kube/values/go_quote.h"
 
 namespace muster::cel {
 namespace {
@@ -73,7 +74,7 @@ bool may_stand_in_path(char c) {
 
 std::expected<Url, std::string> Url::parse(std::string_view text) {
     auto refuse = [&](std::string_view why) {
-        return std::unexpected(fmt::format("parse \"{}\": {}", text, why));
+        return std::unexpected(fmt::format("parse {}: {}", kube::go_quoted(text), why));
     };
     if (text.empty()) return refuse("empty url");
     for (char c : text)
