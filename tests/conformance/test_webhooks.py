@@ -308,32 +308,32 @@ def mending(request):
     return allow(request, patchType="JSONPatch", patch=encoded(json.dumps(patch)))
 
 
-@pytest.mark.parametrize("write", ["create", "put", "patch"])
-def test_what_a_webhook_puts_right_is_not_refused(hooks, serve, write):
-    server = serve(mending)
-    hooks.add(hooks.client(server.url("/v"), "root"), kind="mutating")
-    made = hooks.create(lambda: len(server.requests), data={"k": "v"}).json
-    maps = f"/api/v1/namespaces/{hooks.namespace}/configmaps"
-    path, data = f"{maps}/{made['metadata']['name']}", {"k": "w", "not a key": "v"}
-    answer = {"create": lambda: hooks.api.post(maps, {"metadata": {"name": "other"}, "data": data}),
-              "put": lambda: hooks.api.put(path, {**made, "data": data}),
-              "patch": lambda: hooks.api.patch(path, {"data": data})}[write]()
-    assert answer.status in (200, 201) and answer.json["data"] == {"k": "w"}, answer
-
-
-@pytest.mark.parametrize("write", ["create", "put", "patch"])
-def test_what_webhooks_leave_wrong_is_refused(hooks, serve, write):
+def written(hooks, serve, write, data):
+    """The answer to a write of the data, and what the webhook that mends it was asked about it."""
     server = serve(mending)
     hooks.add(hooks.client(server.url("/v"), "root"), kind="mutating")
     made = hooks.create(lambda: len(server.requests), data={"k": "v"}).json
     server.requests.clear()
     maps = f"/api/v1/namespaces/{hooks.namespace}/configmaps"
-    path, data = f"{maps}/{made['metadata']['name']}", {"k": "w", "no key": "v"}
+    path = f"{maps}/{made['metadata']['name']}"
     answer = {"create": lambda: hooks.api.post(maps, {"metadata": {"name": "other"}, "data": data}),
               "put": lambda: hooks.api.put(path, {**made, "data": data}),
               "patch": lambda: hooks.api.patch(path, {"data": data})}[write]()
+    return answer, server.requests
+
+
+@pytest.mark.parametrize("write", ["create", "put", "patch"])
+def test_what_a_webhook_puts_right_is_not_refused(hooks, serve, write):
+    answer, _ = written(hooks, serve, write, {"k": "w", "not a key": "v"})
+    assert answer.status in (200, 201) and answer.json["data"] == {"k": "w"}, answer
+
+
+@pytest.mark.parametrize("write", ["create", "put", "patch"])
+def test_what_webhooks_leave_wrong_is_refused(hooks, serve, write):
+    data = {"k": "w", "no key": "v"}
+    answer, seen = written(hooks, serve, write, data)
     assert answer.status == 422 and "data[no key]" in answer.json["message"], answer
-    assert len(server.requests) == 1 and server.requests[0].json["request"]["object"]["data"] == data
+    assert len(seen) == 1 and seen[0].json["request"]["object"]["data"] == data
 
 
 def test_a_dry_run_says_so(hooks, serve):

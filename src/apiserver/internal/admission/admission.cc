@@ -55,19 +55,28 @@ StatusResult<void> Admission::failed(const Webhook& webhook, std::string_view wh
                                       webhook.name, why));
 }
 
+std::optional<Admission::Wanted> Admission::wanted(const Configurations::Ptr& configuration,
+                                                   const Webhook& webhook,
+                                                   const AdmissionSubject& subject,
+                                                   const SubjectToMatch& to_match) const {
+    const auto as = selected_as(webhook.writes, to_match.write);
+    if (!as) return std::nullopt;
+    return Wanted{configuration, &webhook, seen_as(state_.registry, subject, *as)};
+}
+
 std::vector<Admission::Wanted> Admission::wanted_by(const Configurations& configurations,
                                                     const AdmissionSubject& subject,
                                                     const json::value* before,
                                                     const json::value* after) const {
-    std::vector<Wanted> wanted;
-    if (configurations.is_empty() || is_exempt(subject)) return wanted;
+    std::vector<Wanted> all;
+    if (configurations.is_empty() || is_exempt(subject)) return all;
     const SubjectToMatch subject_to_match(state_, subject, before, after);
     configurations.for_each([&](const Configurations::Ptr& webhooks) {
         for (const Webhook& webhook : *webhooks)
-            if (const auto as = selected_as(webhook.writes, subject_to_match.write))
-                wanted.push_back({webhooks, &webhook, seen_as(state_.registry, subject, *as)});
+            if (auto one = wanted(webhooks, webhook, subject, subject_to_match))
+                all.push_back(*std::move(one));
     });
-    return wanted;
+    return all;
 }
 
 Task<StatusResult<bool>> Admission::is_asked(const Webhook& webhook,
@@ -170,11 +179,9 @@ Task<StatusResult<bool>> Admission::mutate(Mutators& mutators, const AdmissionSu
             (!webhook.reinvoked || candidate.seen.value_or(mutators.changes_) == mutators.changes_))
             continue;
         const SubjectToMatch to_match(state_, subject, before, &object.object.value());
-        const auto as = selected_as(webhook.writes, to_match.write);
-        if (!as) continue;
-        const Wanted wanted{candidate.configuration, &webhook,
-                            seen_as(state_.registry, subject, *as)};
-        CO_TRY(const bool changed, co_await let_change(wanted, subject, before, object, warnings));
+        const auto asked = wanted(candidate.configuration, webhook, subject, to_match);
+        if (!asked) continue;
+        CO_TRY(const bool changed, co_await let_change(*asked, subject, before, object, warnings));
         if (changed) ++mutators.changes_;
         candidate.seen = mutators.changes_;
     }

@@ -57,6 +57,10 @@ class Admission {
     };
     using Configurations = ReadObjects<std::vector<Webhook>>;
 
+    /// Nothing if the webhook's selection does not take the write.
+    std::optional<Wanted> wanted(const Configurations::Ptr& configuration, const Webhook& webhook,
+                                 const AdmissionSubject& subject,
+                                 const SubjectToMatch& to_match) const;
     std::vector<Wanted> wanted_by(const Configurations& configurations,
                                   const AdmissionSubject& subject, const json::value* before,
                                   const json::value* after) const;

@@ -1,7 +1,6 @@
 #include "cel/internal/library/quantity_amount.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "base/parse_number.h"
