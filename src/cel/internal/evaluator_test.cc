@@ -213,6 +213,7 @@ constexpr Case kCases[] = {
     {"quantity('2') == quantity('1').add(1)", "error: no such overload", 4},
     {"quantity('2') != quantity('1').add(1)", "true", 4},
     {"quantity('1000m').isInteger()", "false", 2},
+    {"quantity('0e2147483647').asApproximateFloat()", "NaN", 3},
     {"quantity('1Ei').asInteger()", "error: cannot convert value to integer", 2},
     {"quantity('0.5Gi').sub(1).asApproximateFloat()", "5.3687091100000006e+08", 3},
     {"format.byte().validate('').value()", R"(["invalid base64"])", 23},

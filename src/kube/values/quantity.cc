@@ -230,6 +230,7 @@ Quantity Quantity::add(Nano nano, Format format) const {
 }
 
 double Quantity::approximate_multiple(int exponent) const {
+    if (nano_ == 0) return 0;  // whatever the exponent, which "0e2147483647" has
     Nano unit = 1;
     for (int i = -9; i < exponent; ++i) unit *= 10;
     return static_cast<double>(nano_ / unit);

@@ -71,11 +71,11 @@ QuantityAmount QuantityAmount::of_text(std::string_view text) {
     const Suffix suffix = suffix_of(text);
     if (suffix.binary && (fraction > 0 || whole + suffix.exponent * 3 / 10 + 1 > kBinaryDigits))
         return decimal(kLeastScale);
-    const int scale = suffix.binary ? 0 : suffix.exponent - fraction;
+    const std::int64_t scale = suffix.binary ? 0 : std::int64_t{suffix.exponent} - fraction;
     if (whole + fraction > kDigits || scale < kLeastScale) return decimal(kLeastScale);
     std::int64_t value = parse_number<std::int64_t>(digits).value_or(0);
     if (suffix.binary) value <<= suffix.exponent;
-    return {negative ? -value : value, scale};
+    return {negative ? -value : value, static_cast<int>(scale)};
 }
 
 QuantityAmount QuantityAmount::plus(QuantityAmount other) const {

@@ -29,6 +29,8 @@ TEST(QuantityAmountTest, IsAnIntegerAsKubernetesKeepsIt) {
     EXPECT_EQ(integer("0.5Gi"), Integer());
     EXPECT_EQ(integer("1Ei"), Integer());
     EXPECT_EQ(integer("1234567890123456789"), Integer());
+    EXPECT_EQ(integer("1.5e-2147483648"), Integer());
+    EXPECT_EQ(integer("0e2147483647"), 0);
 }
 
 TEST(QuantityAmountTest, SumsHaveTheSmallerUnit) {
