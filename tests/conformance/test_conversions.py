@@ -318,7 +318,7 @@ def objects(change):
     (lambda response: {**response, "convertedObjects": []}, "returned 0 objects, expected 1"),
     (objects(lambda each: each.update(kind="Other")), "returned invalid object at index 0: invalid kind (expected KIND, received Other)"),
     (objects(lambda each: each.update(apiVersion="a/v9")),
-     f"returned invalid object at index 0: invalid groupVersion (expected {GROUP}/v1, received a/v9)"),
+     f"returned invalid object at index 0: invalid groupVersion (expected {GROUP}/OTHER, received a/v9)"),
     (objects(lambda each: each["metadata"].update(name="other")), "returned invalid object: must have the same name: a != other"),
     (objects(lambda each: each["metadata"].update(namespace="other")), "returned invalid object: must have the same namespace: "),
     (objects(lambda each: each["metadata"].update(uid="other")), "returned invalid object: must have the same UID: "),
@@ -331,7 +331,8 @@ def test_what_a_webhook_may_not_answer(api, serve, converter, change, problem):
     kind.make("v2", "a")
     converter.change = change
     # A real server sometimes converts its own v1 back first.
-    expected = tuple(f"conversion webhook for {GROUP}/{version}, Kind={kind.kind} " + problem.replace("KIND", kind.kind) for version in ("v2", "v1"))
+    expected = tuple(f"conversion webhook for {GROUP}/{one}, Kind={kind.kind} " + problem.replace("KIND", kind.kind).replace("OTHER", other)
+                     for one, other in (("v2", "v1"), ("v1", "v2")))
     for answer in (api.get(kind.path("v1", "a")), api.patch(kind.path("v1", "a"), {"spec": {"count": 1}}),
                    api.get(kind.path("v1")), api.delete(kind.path("v1", "a"))):
         assert answer.status == 500 and answer.json["message"].startswith(expected), answer

@@ -1,5 +1,6 @@
 """That what a suite leaves on the machine is seen, however deep it lies."""
 
+import os
 import pathlib
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "e2e"))
 
-from machine_files import files_below  # noqa: E402
+from machine_files import files_below, of_a_test_beside  # noqa: E402
 
 
 def test_files_of_any_depth_are_seen(tmp_path):
@@ -38,3 +39,10 @@ def test_too_many_are_an_error_that_says_what_to_do(tmp_path):
 def test_the_machine_is_looked_through():
     found = files_below()
     assert "/etc/passwd" in found and "/usr/lib" in found and "/proc/self" not in found
+
+
+def test_a_network_belongs_to_a_test_beside_while_its_process_lives():
+    assert of_a_test_beside(f"/run/netns/muster-test-{os.getppid()}-1")
+    assert not of_a_test_beside(f"/run/netns/muster-test-{os.getpid()}-1")
+    assert not of_a_test_beside("/run/netns/muster-test-4194305-1"), "above the largest number of a process"
+    assert not of_a_test_beside("/run/netns/other")

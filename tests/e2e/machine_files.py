@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 
 import pytest
 
@@ -19,6 +20,8 @@ MADE_BY_ANYONE = {f"{HOME}/.kube", "/run/netns"}
 CHECKOUT = ".git"
 # Made by any Python, wherever its modules lie.
 UNWATCHED_NAMES = {"__pycache__"}
+# While its process lives, a network belongs to a test that runs beside.
+NETWORK = re.compile(r"/run/netns/muster-test-(\d+)-\d+")
 # A second or two. A machine with more needs a longer list above, not a longer look.
 MOST = 1_000_000
 
@@ -45,10 +48,15 @@ def files_below(top="/", unwatched=frozenset(UNWATCHED), most=MOST):
     return found
 
 
+def of_a_test_beside(path):
+    match = NETWORK.fullmatch(path)
+    return match is not None and int(match[1]) != os.getpid() and os.path.exists(f"/proc/{match[1]}")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def unchanged_machine():
     """No suite leaves anything on the machine's own file system."""
     before = files_below()
     yield
-    left = files_below() - before - MADE_BY_ANYONE
+    left = {path for path in files_below() - before - MADE_BY_ANYONE if not of_a_test_beside(path)}
     assert not left, f"the suite left files on the machine: {sorted(left)[:20]}"
