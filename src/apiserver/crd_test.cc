@@ -254,10 +254,12 @@ TEST_F(CrdTest, OtherVersionsShowTheSameObjectUnderTheirName) {
 
 TEST_F(CrdTest, ADefinitionTakesItsInstancesWithItThenItsPaths) {
     define();
+    const std::string at_first = revision(get(kThings));
     post(kThings, thing("t", R"({"size":1})"));
     post(kThings, thing("held", R"({"size":1})"));
     merge_patch(std::string(kThings) + "/held", R"({"metadata":{"finalizers":["a.b/c"]}})");
     auto watch = open_watch(kThings, {{"resourceVersion", revision(get(kThings))}});
+    auto behind = open_watch(kThings, {{"resourceVersion", at_first}});
     const kube::Response going = remove(std::string(kCrds) + "/things.ex.org");
     EXPECT_EQ(going.status, 200);
     EXPECT_EQ(at(going, "metadata.finalizers"),
@@ -274,6 +276,9 @@ TEST_F(CrdTest, ADefinitionTakesItsInstancesWithItThenItsPaths) {
     EXPECT_EQ(get(std::string(kCrds) + "/things.ex.org").status, 404);
     EXPECT_EQ(body_of(get(kThings)), "404 page not found\n");
     EXPECT_THAT(drain(*watch), ::testing::EndsWith("DELETED held, EOF"));
+    EXPECT_THAT(drain(*behind), ::testing::AllOf(::testing::StartsWith("ADDED t, ADDED held, "),
+                                                 ::testing::EndsWith("DELETED held, EOF")))
+        << "it had not read what it missed";
     EXPECT_EQ(post(kCrds, definition()).status, 201);
     EXPECT_EQ(get(kThings).body->at("items").as_array().size(), 0u);
 }

@@ -30,7 +30,7 @@ class ListTest : public ServerFixture {
 
 class ShortHistoryTest : public ListTest {
   protected:
-    ShortHistoryTest() : ListTest({.watches = {.history = 3}}) {}
+    ShortHistoryTest() : ListTest({.watches = {.history = {.changes = 3}}}) {}
 };
 
 TEST_F(ListTest, AListIsSortedAndCarriesARevisionToWatchFrom) {

@@ -49,7 +49,7 @@ class RestartTest : public ServerFixture {
                                               std::make_unique<SharedStore>(*store_), options_);
         ASSERT_TRUE(await(server_->start()));
     }
-    std::unique_ptr<store::Store> store_ = store::make_memory_store(kHistory);
+    std::unique_ptr<store::Store> store_ = store::make_memory_store({.changes = kHistory});
     static constexpr std::size_t kHistory = 6;
 };
 

@@ -13,7 +13,7 @@ constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 
 ApiServerOptions small_server() {
     ApiServerOptions options;
-    options.watches.history = 5;
+    options.watches.history.changes = 5;
     options.watches.watcher_buffer = 4;
     return options;
 }
@@ -86,6 +86,30 @@ TEST_F(SmallWatchTest, FromTooOldARevisionThereIsOneErrorEventAndTheEnd) {
     EXPECT_EQ(seen[0].object->at("reason"), "Expired");
     EXPECT_THAT(std::string(seen[0].object->at("message").as_string()),
                 HasSubstr("too old resource version: " + from + " ("));
+}
+
+class ShortHistoryWatchTest : public WatchTest {
+  protected:
+    ShortHistoryWatchTest() : WatchTest({.watches = {.history = {.bytes = 3000}}}) {}
+};
+
+TEST_F(ShortHistoryWatchTest, LargeStatesPushOldOnesOut) {
+    post(kMaps, map("a", "x", std::string(1000, 'x')));
+    const std::string first = now();
+    touch("a", 1);
+    const std::string second = now();
+    post(kMaps, map("b", "x", std::string(5000, 'x')));
+    EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", first}})), "MODIFIED a, ADDED b")
+        << "what is not past does not count";
+    touch("b", 1);
+    const auto seen = events(*open_watch(kMaps, {{"resourceVersion", first}}));
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].object->at("code"), 410);
+    auto resumed = open_watch(kMaps, {{"resourceVersion", now()}});
+    touch("a", 2);
+    remove(std::string(kMaps) + "/b");
+    EXPECT_EQ(drain(*resumed), "MODIFIED a, DELETED b");
+    EXPECT_EQ(drain(*open_watch(kMaps, {{"resourceVersion", second}})), "ERROR, EOF");
 }
 
 TEST_F(SmallWatchTest, ChangesOfOtherResourcesPushOldOnesOutToo) {

@@ -7,7 +7,7 @@ namespace {
 
 class MemoryStore final : public TableStore {
   public:
-    explicit MemoryStore(std::size_t history) : TableStore({}, ChangeWindow(history)) {}
+    explicit MemoryStore(HistoryLimit history) : TableStore({}, ChangeWindow(history)) {}
 
     Revision revision() const override { return revision_; }
     Task<void> settled() override { co_return; }
@@ -34,7 +34,7 @@ class MemoryStore final : public TableStore {
 
 }  // namespace
 
-std::unique_ptr<Store> make_memory_store(std::size_t history) {
+std::unique_ptr<Store> make_memory_store(HistoryLimit history) {
     return std::make_unique<MemoryStore>(history);
 }
 

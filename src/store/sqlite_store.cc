@@ -137,11 +137,13 @@ class SqliteStore final : public TableStore {
         const bool deletes = change.object == nullptr;
         queued_.insert_or_assign(change.key,
                                  ObjectState{change.revision, deletes ? nullptr : change.text});
-        unwritten_.push_back({.key = change.key,
-                              .revision = change.revision,
-                              .previous = before.object == nullptr ? 0 : before.revision,
-                              .deleted = deletes,
-                              .object = change.text});
+        unwritten_.push_back(
+            {.key = change.key,
+             .revision = change.revision,
+             .previous = before.object == nullptr ? 0 : before.revision,
+             .deleted = deletes,
+             .object = change.text,
+             .previous_bytes = before.object == nullptr ? 0 : before.object->text().size()});
         begin_writing();
         pending_.push_back({std::move(change), std::move(before.object), {}});
         co_return co_await answer_of(pending_.back(), nullptr);

@@ -12,8 +12,8 @@
 namespace muster::store {
 
 struct SqliteStoreOptions {
-    /// How many changes a restart still knows, of all resources together.
-    std::size_t history = 10'000;
+    /// What a restart still knows.
+    HistoryLimit history = {};
     /// The write-ahead log is carried over into the file whenever it has grown by this much; if it
     /// exceeds its limit nevertheless, writers wait.
     std::uint64_t checkpoint_bytes = 16u << 20;

@@ -21,7 +21,7 @@ class SqliteWorld {
   public:
     SqliteWorld() {
         SqliteStoreOptions options;
-        options.history = 5;
+        options.history.changes = 5;
         options.checkpoint_bytes = 64u << 10;
         options.log_limit_bytes = 256u << 10;
         store_ = *open_sqlite_store(folder_.path(), options, loop_.context.get_executor());
@@ -208,7 +208,7 @@ TEST_F(SqliteStoreTest, ValuesComeBackAsTheyWere) {
 }
 
 TEST_F(SqliteStoreTest, HistoryGoesWhenItLeavesTheWindowAndObjectsStay) {
-    options_.history = 3;
+    options_.history.changes = 3;
     open();
     ASSERT_TRUE(create("old", "1"));                                          // 1
     ASSERT_TRUE(create("a", "1"));                                            // 2
@@ -225,12 +225,30 @@ TEST_F(SqliteStoreTest, HistoryGoesWhenItLeavesTheWindowAndObjectsStay) {
     EXPECT_EQ(objects(), "a=3@6 old=1@1 x=1@9 y=1@10 z=1@11");
 }
 
+TEST_F(SqliteStoreTest, HistoryHasALimitOfBytesToo) {
+    options_.history.bytes = 2500;
+    open();
+    const std::string large(1000, 'x');
+    ASSERT_TRUE(create("a", large));                                                  // 1
+    for (const char* last : {"1", "2", "3"}) ASSERT_TRUE(update("a", large + last));  // 2 to 4
+    EXPECT_EQ(rows(), "2 3 4") << "the states of two are past";
+    ASSERT_TRUE(remove("a"));  // 5
+    EXPECT_EQ(rows(), "3 4 5");
+    ASSERT_TRUE(create("b", "1"));  // 6
+    open_again();
+    EXPECT_EQ(store_->history().floor, 3u);
+    ASSERT_TRUE(update("b", large));  // 7
+    ASSERT_TRUE(update("b", "2"));    // 8
+    EXPECT_EQ(rows(), "4 5 6 7 8") << "what a start finds counts";
+    EXPECT_EQ(store_->history().floor, 4u);
+}
+
 TEST_F(SqliteStoreTest, AWindowThatGrowsKnowsWhatTheFileKnows) {
-    options_.history = 2;
+    options_.history.changes = 2;
     open();
     ASSERT_TRUE(create("a", "0"));
     for (int i = 1; i < 6; ++i) ASSERT_TRUE(update("a", std::to_string(i)));
-    options_.history = 100;
+    options_.history.changes = 100;
     open_again();
     EXPECT_EQ(history(), "after 4: 4<3 5<4");
     ASSERT_TRUE(update("a", "6"));
@@ -239,7 +257,7 @@ TEST_F(SqliteStoreTest, AWindowThatGrowsKnowsWhatTheFileKnows) {
 }
 
 TEST_F(SqliteStoreTest, TheRevisionOutlivesTheLastObject) {
-    options_.history = 0;
+    options_.history.changes = 0;
     open();
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(create("a", "1"));
@@ -264,7 +282,7 @@ TEST_F(SqliteStoreTest, WritesThatAreBegunTogetherAreAllKept) {
 TEST_F(SqliteStoreTest, TheLogStaysBelowItsLimitAndIsGoneAfterAStop) {
     options_.checkpoint_bytes = 128u << 10;
     options_.log_limit_bytes = 512u << 10;
-    options_.history = 10;
+    options_.history.changes = 10;
     open();
     create_at_once(400, std::string(8000, 'x'));
     // It is used again from its beginning, so its size is the largest that it had. A transaction

@@ -59,6 +59,16 @@ struct StoreHistory {
     std::vector<Entry> changes;
 };
 
+/// How much of the past is kept, of all resources together. The newest states are not counted.
+struct HistoryLimit {
+    std::size_t changes = 10'000;
+    /// Of the texts of states that have passed. Who may write one object could fill the memory with
+    /// them otherwise.
+    std::size_t bytes = 128u << 20;
+};
+/// What this part of the history takes of its limit.
+std::size_t passed_bytes(const StoreHistory::Entry& entry);
+
 /// Where the embedded API keeps its objects. A write is one compare-and-set. When it returns, its
 /// result is committed and has been observed, and so has the write to which it lost a conflict: the
 /// server reads from what it observed. Writes get their revisions in the order in which they began;
@@ -105,7 +115,7 @@ class Store {
     virtual Task<void> stop() = 0;
 };
 
-/// Objects in a map: fast, lost with the process. `history`: how many changes it remembers.
-std::unique_ptr<Store> make_memory_store(std::size_t history = 0);
+/// Objects in a map: fast, lost with the process.
+std::unique_ptr<Store> make_memory_store(HistoryLimit history = {.changes = 0});
 
 }  // namespace muster::store

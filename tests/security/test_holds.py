@@ -3,6 +3,7 @@
 The fixture fails if one did (holds.py)."""
 
 import json
+import urllib.parse
 
 import pytest
 
@@ -90,6 +91,17 @@ def test_long_lists_in_every_form_and_the_deletion_of_all(daemon):
         assert daemon.read(MAPS, accept).count("m1999") > 0, accept
         assert daemon.read(f"{MAPS}?labelSelector={selector}", accept).count("m1999") > 0, accept
     assert len(daemon.must("DELETE", MAPS)["items"]) >= 2000
+
+
+def test_a_watch_that_missed_many_changes_of_a_large_object(daemon):
+    made = daemon.must("POST", MAPS, {"metadata": {"name": "w", "labels": keys(60_000)}, "data": keys(20_000)})
+    for change in range(30):
+        daemon.must("PATCH", f"{MAPS}/w", {"metadata": {"labels": {"k0": str(change)}}}, content_type=MERGE)
+    since = f"{MAPS}?watch=true&timeoutSeconds=1&resourceVersion={made['metadata']['resourceVersion']}"
+    assert daemon.read(since, ACCEPTS[0]).count('"MODIFIED"') == 30
+    for selector in ("k0=29", "k0!=5,none", "k0 in (1,2),k1=v"):
+        events = daemon.read(f"{since}&labelSelector={urllib.parse.quote(selector)}", ACCEPTS[0])
+        assert events.count('"type"') == {"k0=29": 1, "k0!=5,none": 0}.get(selector, 3), selector
 
 
 def test_large_metadata_in_every_form(daemon):

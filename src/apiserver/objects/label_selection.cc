@@ -5,6 +5,7 @@
 #include <map>
 
 #include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
 
 namespace muster::apiserver {
 
@@ -62,6 +63,17 @@ bool matches_labels(const kube::LabelSelector& selector, const json::object* lab
         found = std::string_view(*text);
         return &found;
     });
+}
+
+bool matches_labels(const kube::LabelSelector& selector, const store::ObjectText& object) {
+    if (selector.empty()) return true;
+    if (const kube::ObjectPtr tree = object.tree_in_use())
+        return matches_labels(selector, object_at(metadata_of(tree->get_object()), "labels"));
+    std::map<std::string, std::string> found;
+    each_label(object.text(), [&](std::string_view key, std::string_view value) {
+        if (selector.names(key)) found.emplace(key, value);
+    });
+    return selector.matches(found);
 }
 
 std::string labels_text(const json::object* labels) {

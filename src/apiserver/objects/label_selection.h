@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "kube/objects/selector.h"
 #include "kube/values/json.h"
+#include "store/object_text.h"
 
 namespace muster::apiserver {
 
@@ -15,6 +16,8 @@ Result<kube::LabelSelector> label_selector_of(const json::object* selector);
 
 /// Whether a metadata.labels matches the selector; null: no labels.
 bool matches_labels(const kube::LabelSelector& selector, const json::object* labels);
+/// Whether the labels of an object do. Reads its text if there is no tree.
+bool matches_labels(const kube::LabelSelector& selector, const store::ObjectText& object);
 
 /// The text for an absent value.
 inline constexpr std::string_view kNoneText = "<none>";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "apiserver/objects/json_access.h"
 #include "kube/values/read_json.h"
 
 namespace muster::apiserver {
@@ -84,6 +85,48 @@ std::optional<std::string_view> from_path(std::string_view text, std::string_vie
     }
 }
 
+/// Calls `visit(key, value)` with the texts of each field of the object at the start of `text`,
+/// until it returns false.
+template <typename Visit>
+void walk_fields(std::string_view text, Visit visit) {
+    std::size_t at = text.starts_with("{\"") ? 1 : kNone;
+    while (at != kNone) {
+        const std::size_t value = value_of_key(text, at);
+        const std::size_t end = value == kNone ? kNone : end_of_value(text, value);
+        if (end == kNone ||
+            !visit(text.substr(at + 1, value - at - 3), text.substr(value, end - value)))
+            return;
+        at = next_field(text, end);
+    }
+}
+
+/// The same for the elements of the list at the start of `text`.
+template <typename Visit>
+void walk_elements(std::string_view text, Visit visit) {
+    std::size_t at = text.starts_with('[') ? 0 : kNone;
+    while (at != kNone && text[at] != ']') {
+        const std::size_t end = end_of_value(text, at + 1);
+        if (end == kNone || end == at + 1 || !visit(text.substr(at + 1, end - at - 1))) return;
+        at = end < text.size() ? end : kNone;
+    }
+}
+
+json::value parsed(std::string_view text) {
+    json::parse_options options = kube::json_limits();
+    options.allow_invalid_utf8 = true;
+    boost::system::error_code failed;
+    return json::parse(text, failed, {}, options);
+}
+
+/// Calls `use` with the string that this text of a value stands for; not at all for other values.
+template <typename Use>
+void with_string(std::string_view text, Use use) {
+    if (!text.starts_with('"')) return;
+    if (text.find('\\') == kNone) return use(text.substr(1, text.size() - 2));
+    const json::value value = parsed(text);
+    if (const json::string* string = value.if_string()) use(std::string_view(*string));
+}
+
 }  // namespace
 
 std::optional<std::string_view> text_at_path(std::string_view object, std::string_view dotted) {
@@ -95,35 +138,64 @@ std::optional<std::string_view> text_at_path(std::string_view object, std::strin
 
 bool any_at_path(std::string_view object, std::string_view dotted,
                  std::initializer_list<std::string_view> keys) {
-    const auto text = from_path(object, dotted);
-    std::size_t at = text && text->starts_with("{\"") ? 1 : kNone;
-    while (at != kNone) {
-        const std::size_t value = value_of_key(*text, at);
-        if (value == kNone) return false;
-        const std::string_view key = text->substr(at + 1, value - at - 3);
-        if (std::ranges::find(keys, key) != keys.end() && !text->substr(value).starts_with("null"))
-            return true;
-        at = next_field(*text, end_of_value(*text, value));
-    }
-    return false;
+    bool any = false;
+    walk_fields(from_path(object, dotted).value_or(""),
+                [&](std::string_view key, std::string_view value) {
+                    any = std::ranges::find(keys, key) != keys.end() && value != "null";
+                    return !any;
+                });
+    return any;
 }
 
 json::value value_at_path(std::string_view object, std::string_view dotted) {
     const auto found = text_at_path(object, dotted);
-    if (!found) return nullptr;
-    json::parse_options options = kube::json_limits();
-    options.allow_invalid_utf8 = true;
-    boost::system::error_code failed;
-    return json::parse(*found, failed, {}, options);
+    return found ? parsed(*found) : nullptr;
 }
 
 std::string string_at_path(std::string_view object, std::string_view dotted) {
-    const auto found = text_at_path(object, dotted);
-    if (!found || !found->starts_with('"')) return {};
-    if (found->find('\\') == std::string_view::npos)
-        return std::string(found->substr(1, found->size() - 2));
-    const json::value parsed = value_at_path(object, dotted);
-    return parsed.is_string() ? std::string(parsed.get_string()) : std::string();
+    std::string string;
+    with_string(text_at_path(object, dotted).value_or(""),
+                [&](std::string_view found) { string = found; });
+    return string;
+}
+
+void each_label(std::string_view object,
+                const std::function<void(std::string_view key, std::string_view value)>& visit) {
+    walk_fields(from_path(object, "metadata.labels").value_or(""),
+                [&](std::string_view key, std::string_view text) {
+                    with_string(text, [&](std::string_view value) { visit(key, value); });
+                    return true;
+                });
+}
+
+std::string label_at(std::string_view object, std::string_view key) {
+    std::string found;
+    walk_fields(from_path(object, "metadata.labels").value_or(""),
+                [&](std::string_view each, std::string_view text) {
+                    if (each != key) return true;
+                    with_string(text, [&](std::string_view value) { found = value; });
+                    return false;
+                });
+    return found;
+}
+
+void each_finalizer(std::string_view object,
+                    const std::function<void(std::string_view name)>& visit) {
+    walk_elements(from_path(object, "metadata.finalizers").value_or(""),
+                  [&](std::string_view text) {
+                      with_string(text, visit);
+                      return true;
+                  });
+}
+
+store::ObjectTextPtr with_resource_version(const store::ObjectText& object,
+                                           std::uint64_t revision) {
+    const std::string_view text = object.text();
+    const auto found = text_at_path(text, "metadata.resourceVersion");
+    if (!found) return store::ObjectText::of(with_resource_version(*object.tree(), revision));
+    const auto begin = static_cast<std::size_t>(found->data() - text.data());
+    return std::make_shared<const store::ObjectText>(fmt::format(
+        "{}\"{}\"{}", text.substr(0, begin), revision, text.substr(begin + found->size())));
 }
 
 std::string namespace_of(const store::ObjectText& object) {

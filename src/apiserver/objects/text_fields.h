@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -27,6 +28,20 @@ json::value value_at_path(std::string_view object, std::string_view dotted);
 
 /// The string at the path; empty if there is none.
 std::string string_at_path(std::string_view object, std::string_view dotted);
+
+/// Calls `visit(key, value)` for each label of the object, without a tree of them: there may be a
+/// hundred thousand. The texts are valid during the call; a key with an escape, which no valid
+/// label has, is given as it is written.
+void each_label(std::string_view object,
+                const std::function<void(std::string_view key, std::string_view value)>& visit);
+/// The value of one label; empty if there is none.
+std::string label_at(std::string_view object, std::string_view key);
+/// The same for the finalizers.
+void each_finalizer(std::string_view object,
+                    const std::function<void(std::string_view name)>& visit);
+
+/// The object with another `metadata.resourceVersion`.
+store::ObjectTextPtr with_resource_version(const store::ObjectText& object, std::uint64_t revision);
 
 /// The same as for the tree.
 std::string namespace_of(const store::ObjectText& object);

@@ -1,5 +1,6 @@
 #include "apiserver/objects/text_fields.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -70,6 +71,33 @@ TEST(TextFields, ReadsWhatEveryObjectHas) {
     EXPECT_TRUE(is_deleting(*object));
     EXPECT_FALSE(is_deleting(*store::ObjectText::read(R"({"metadata":{}})")));
     EXPECT_FALSE(is_deleting(*store::ObjectText::read("{}")));
+}
+
+TEST(TextFields, WalksThroughLabelsAndFinalizers) {
+    const auto labels = [](std::string_view object) {
+        std::vector<std::string> seen;
+        each_label(object, [&](std::string_view key, std::string_view value) {
+            seen.push_back(fmt::format("{}={}", key, value));
+        });
+        return fmt::format("{}", fmt::join(seen, " "));
+    };
+    constexpr std::string_view kObject =
+        R"({"metadata":{"finalizers":["a/b","q\"]",1,"c"],"labels":{"a":"1","a.b/c":"","n":null,"o":{"x":"y"},"q":"\",}"}},"labels":{"z":"z"}})";
+    EXPECT_EQ(labels(kObject), "a=1 a.b/c= q=\",}");
+    EXPECT_EQ(label_at(kObject, "a.b/c"), "");
+    EXPECT_EQ(label_at(kObject, "q"), "\",}");
+    EXPECT_EQ(label_at(kObject, "a"), "1");
+    EXPECT_EQ(label_at(kObject, "x"), "");
+    std::vector<std::string> finalizers;
+    each_finalizer(kObject, [&](std::string_view name) { finalizers.emplace_back(name); });
+    EXPECT_EQ(fmt::format("{}", fmt::join(finalizers, " ")), "a/b q\"] c");
+    for (const char* object :
+         {"{}", R"({"metadata":{}})", R"({"metadata":{"labels":{},"finalizers":[]}})",
+          R"({"metadata":{"labels":null,"finalizers":null}})",
+          R"({"metadata":{"labels":["a"],"finalizers":{"a":"b"}}})"}) {
+        EXPECT_EQ(labels(object), "") << object;
+        each_finalizer(object, [&](std::string_view name) { ADD_FAILURE() << object << name; });
+    }
 }
 
 /// Whatever characters strings consist of, and however deep it goes.

@@ -79,9 +79,7 @@ bool Selection::matches(const store::ObjectText& object) const {
         path = wanted.path;
         if (field_equals(&field, wanted.value) == wanted.negated) return false;
     }
-    if (labels_.empty()) return true;
-    const json::value labels = value_at_path(object.text(), "metadata.labels");
-    return matches_labels(labels_, labels.if_object());
+    return matches_labels(labels_, object);
 }
 
 }  // namespace muster::apiserver

@@ -13,11 +13,17 @@ namespace {
 // A real server also ends watches without a timeout.
 constexpr std::int64_t kMinTimeoutSeconds = 1800;
 
-CacheEvent event_of(store::Revision revision, bool deleted, store::ObjectTextPtr object,
-                    store::ObjectTextPtr before) {
+CacheEvent event_of(NamespacedName key, store::Revision revision, bool deleted,
+                    store::ObjectTextPtr object, store::ObjectTextPtr before) {
     using enum kube::WatchEventType;
     const kube::WatchEventType type = deleted ? kDeleted : before == nullptr ? kAdded : kModified;
-    return {type, revision, std::move(object), std::move(before)};
+    return {type, std::move(key), revision, std::move(object), std::move(before)};
+}
+
+std::size_t passed_bytes(const CacheEvent& event) {
+    const std::size_t before = event.previous == nullptr ? 0 : event.previous->text().size();
+    return before +
+           (event.type == kube::WatchEventType::kDeleted ? event.object->text().size() : 0);
 }
 
 /// What the server itself reads with requests for other objects. Definitions are not included:
@@ -60,11 +66,15 @@ void WatchCache::load(const std::string& name, std::vector<store::StoredObject> 
 }
 
 const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
+    history_bytes_ += passed_bytes(event);
     of.history.push_back(std::move(event));
     order_.push_back(&of);
-    if (order_.size() > options_.history) {
+    // The newest is for those who watch now.
+    while (order_.size() > 1 &&
+           (order_.size() > options_.history.changes || history_bytes_ > options_.history.bytes)) {
         Resource& oldest = *order_.front();
         order_.pop_front();
+        history_bytes_ -= passed_bytes(oldest.history.front());
         oldest.floor = oldest.history.front().revision;
         oldest.history.pop_front();
     }
@@ -73,7 +83,8 @@ const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
 
 void WatchCache::remember(const store::StoreHistory::Entry& entry) {
     keep(resource(entry.resource),
-         event_of(entry.revision, entry.deleted, entry.object, entry.before));
+         event_of({namespace_of(*entry.object), name_of(*entry.object)}, entry.revision,
+                  entry.deleted, entry.object, entry.before));
 }
 
 store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
@@ -94,7 +105,7 @@ store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
     newest_[next_newest_] = change.object == nullptr ? change.previous : change.object;
     next_newest_ = (next_newest_ + 1) % newest_.size();
     const CacheEvent& kept =
-        keep(of, event_of(change.revision, change.object == nullptr, change.text, before));
+        keep(of, event_of(key, change.revision, change.object == nullptr, change.text, before));
     // A watcher may end during the call; dispatch() tidies its bucket.
     dispatch(of.of_all, kept);
     if (!of.of_namespace.empty())
@@ -163,10 +174,20 @@ std::optional<std::map<NamespacedName, store::ObjectTextPtr>> WatchCache::states
     if (revision < of.floor) return std::nullopt;
     auto event = std::ranges::upper_bound(of.history, revision, {}, &CacheEvent::revision);
     // Only the first change after the revision knows the state before it.
-    for (; event != of.history.end(); ++event)
-        states.try_emplace(NamespacedName{namespace_of(*event->object), name_of(*event->object)},
-                           event->previous);
+    for (; event != of.history.end(); ++event) states.try_emplace(event->key, event->previous);
     return states;
+}
+
+Result<const CacheEvent*> WatchCache::next_change(const std::string& name,
+                                                  store::Revision after) const {
+    const auto it = resources_.find(name);
+    if (it == resources_.end()) return nullptr;
+    const Resource& of = it->second;
+    if (after < of.floor)
+        return Error(Code::kGone,
+                     fmt::format("too old resource version: {} ({})", after, of.floor));
+    const auto next = std::ranges::upper_bound(of.history, after, {}, &CacheEvent::revision);
+    return next == of.history.end() ? nullptr : &*next;
 }
 
 WatchCache::Watchers& WatchCache::bucket_of(Resource& of, const Selection& selection) {
@@ -191,11 +212,15 @@ std::unique_ptr<Watcher> WatchCache::watch(DefPtr def, Selection selection,
                                .timeout = clock_.now() + bounded_seconds(seconds)};
     auto watcher =
         std::make_unique<Watcher>(executor_, std::move(def), std::move(selection), settings);
+    const Result<const CacheEvent*> missed =
+        next_change(watcher->def().storage_key(), settings.after);
+    if (!missed) {
+        watcher->expire(missed.error().message());
+        return watcher;
+    }
+    if (*missed != nullptr) watcher->behind_ = settings.after;
     if (initial)
         send_initial(*watcher, query.bookmarks && query.send_initial_events.value_or(false));
-    else if (after != 0)
-        replay(of, *watcher, after);
-    if (watcher->ended()) return watcher;
 
     bucket_of(of, watcher->selection()).push_back(watcher.get());
     watcher->cache_ = this;
@@ -210,17 +235,6 @@ void WatchCache::send_initial(Watcher& watcher, bool announce_end) {
         range(watcher.def().storage_key(), watcher.selection().namespace_scope());
     for (auto it = first; it != last; ++it) watcher.add_initial(it->second.object);
     if (announce_end) watcher.add_bookmark(revision_, true);
-}
-
-void WatchCache::replay(const Resource& of, Watcher& watcher, store::Revision after) {
-    if (after < of.floor) {
-        watcher.expire(fmt::format("too old resource version: {} ({})", after, of.floor));
-        return;
-    }
-    const std::string& scope = watcher.selection().namespace_scope();
-    auto event = std::ranges::upper_bound(of.history, after, {}, &CacheEvent::revision);
-    for (; event != of.history.end(); ++event)
-        if (scope.empty() || namespace_of(*event->object) == scope) watcher.offer(*event);
 }
 
 void WatchCache::arm(Watcher& watcher) {
@@ -278,6 +292,7 @@ void WatchCache::end_watches(const std::string& name) {
     if (it == resources_.end()) return;
     const auto end_bucket = [this](Watchers& watchers) {
         for (Watcher* watcher : watchers) {
+            watcher->take_rest();
             watcher->end();
             detach(*watcher);
         }

@@ -76,6 +76,10 @@ class WatchCache {
     std::optional<std::map<NamespacedName, store::ObjectTextPtr>> states_at(
         const std::string& resource, store::Revision revision) const;
 
+    /// The first change of the resource after the revision; null if there is none yet. kGone: it is
+    /// no longer known. Valid until the next change.
+    Result<const CacheEvent*> next_change(const std::string& resource, store::Revision after) const;
+
     std::unique_ptr<Watcher> watch(DefPtr def, Selection selection, const WatchQuery& query);
     /// Ends every watch of a resource, as when its definition is removed.
     void end_watches(const std::string& resource);
@@ -104,7 +108,6 @@ class WatchCache {
     void detach(Watcher& watcher);
     void dispatch(Watchers& watchers, const CacheEvent& event);
     void send_initial(Watcher& watcher, bool announce_end);
-    void replay(const Resource& resource, Watcher& watcher, store::Revision after);
     void arm(Watcher& watcher);
     void wake_next();
     Task<void> wake_at(Instant when);
@@ -122,6 +125,7 @@ class WatchCache {
     /// limited for all resources together: a limit for each would take as much memory as all now
     /// do.
     std::deque<Resource*> order_;
+    std::size_t history_bytes_ = 0;           ///< of the states in it that have passed
     std::array<kube::ObjectPtr, 32> newest_;  ///< a ring, at `next_newest_` its oldest
     std::size_t next_newest_ = 0;
 

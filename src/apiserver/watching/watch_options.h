@@ -3,13 +3,13 @@
 #include <cstddef>
 
 #include "base/time/clock.h"
+#include "store/store.h"
 
 namespace muster::apiserver {
 
 struct WatchOptions {
-    /// How many changes of all resources are kept for watches that resume; an older revision is
-    /// answered with 410.
-    std::size_t history = 10'000;
+    /// The changes that are kept for watches that resume; an older revision is answered with 410.
+    store::HistoryLimit history = {};
     /// A watcher that is this far behind is ended with 410 instead of being buffered without limit.
     std::size_t watcher_buffer = 20'000;
     Duration bookmark_interval = std::chrono::minutes(1);

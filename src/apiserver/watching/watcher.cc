@@ -2,7 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "apiserver/objects/json_access.h"
+#include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/version_conversion.h"
 #include "apiserver/watching/watch_cache.h"
 #include "base/async/task_fault.h"
@@ -45,15 +45,14 @@ Task<std::optional<WatchedEvent>> Watcher::next_text() {
 
 Task<std::optional<WatchedEvent>> Watcher::wait_next() {
     for (;;) {
-        const bool more = !pending_.empty() || !initial_.empty();
-        if (more && turn_is_long()) co_await asio::post(asio::use_awaitable);
+        if (has_more() && turn_is_long()) co_await asio::post(asio::use_awaitable);
         if (std::optional<Pending> pending = take()) {
             if (!show_ || pending->event.text == nullptr) co_return std::move(pending->event);
             std::optional<WatchedEvent> event = co_await shown(*std::move(pending));
             if (event) co_return event;
             continue;
         }
-        if (!initial_.empty())
+        if (has_more())
             co_await asio::post(asio::use_awaitable);
         else if (ended_)
             co_return std::nullopt;
@@ -77,8 +76,7 @@ Task<StatusResult<std::optional<WatchedEvent>>> Watcher::selected(Pending pendin
         if (!was) type = kAdded;
         if (was && !is && type != kDeleted) {
             type = kDeleted;
-            object =
-                store::ObjectText::of(with_resource_version(*previous->tree(), pending.revision));
+            object = with_resource_version(*previous, pending.revision);
         }
     }
     kube::ObjectPtr tree = object->tree_in_use();
@@ -91,6 +89,7 @@ Task<std::optional<WatchedEvent>> Watcher::shown(Pending pending) {
     // Later events would leave a gap: the client has to list again.
     initial_.clear();
     pending_.clear();
+    behind_.reset();
     end();
     co_return WatchedEvent{
         kube::WatchEventType::kError, nullptr,
@@ -104,28 +103,78 @@ std::optional<WatchedEvent> Watcher::try_next() {
 }
 
 std::optional<Watcher::Pending> Watcher::take() {
-    for (int looked_at = 0; !initial_.empty(); ++looked_at) {
-        if (looked_at == kObjectsPerTurn || turn_is_long()) return std::nullopt;
-        store::ObjectTextPtr object = std::move(initial_.front());
-        initial_.pop_front();
-        if (selects_late_ || !selection_.has_selectors() || selection_.matches(*object))
-            return Pending{.event = event_of(kube::WatchEventType::kAdded, std::move(object)),
-                           .to_select = selects_late_};
+    for (int looked_at = 0; has_more(); ++looked_at) {
+        if (looked_at > 0 && (looked_at == kObjectsPerTurn || turn_is_long())) break;
+        std::optional<Pending> found;
+        if (!initial_.empty()) {
+            found = seen(CacheEvent{.type = kube::WatchEventType::kAdded,
+                                    .key = {},
+                                    .object = std::move(initial_.front()),
+                                    .previous = nullptr});
+            initial_.pop_front();
+        } else if (!pending_.empty()) {
+            found = std::move(pending_.front());
+            pending_.pop_front();
+            if (found->to_select && !selects_late_) found = seen(*std::move(found));
+        } else if (const CacheEvent* missed = next_missed()) {
+            found = seen(*missed);
+        }
+        if (found) return found;
     }
-    if (pending_.empty()) return std::nullopt;
-    std::optional<Pending> first = std::move(pending_.front());
-    pending_.pop_front();
-    return first;
+    return std::nullopt;
+}
+
+const CacheEvent* Watcher::next_missed() {
+    const std::string& scope = selection_.namespace_scope();
+    while (behind_ && cache_ != nullptr) {
+        const Result<const CacheEvent*> next = cache_->next_change(def_->storage_key(), *behind_);
+        if (!next) {
+            expire(next.error().message());
+            return nullptr;
+        }
+        if (*next == nullptr) break;
+        const CacheEvent& event = **next;
+        behind_ = event.revision;
+        if ((scope.empty() || event.key.namespace_ == scope) &&
+            (!selection_.name() || event.key.name == *selection_.name()))
+            return &event;
+    }
+    behind_.reset();
+    return nullptr;
+}
+
+void Watcher::take_rest() {
+    while (const CacheEvent* event = next_missed())
+        pending_.push_back(
+            {{event->type, event->object, nullptr}, event->previous, event->revision, true});
+}
+
+std::optional<Watcher::Pending> Watcher::seen(Pending pending) const {
+    return seen(CacheEvent{pending.event.type,
+                           {},
+                           pending.revision,
+                           std::move(pending.event.text),
+                           std::move(pending.previous)});
+}
+
+std::optional<Watcher::Pending> Watcher::seen(const CacheEvent& event) const {
+    using enum kube::WatchEventType;
+    if (selects_late_)
+        return Pending{event_of(event.type, event.object), event.previous, event.revision, true};
+    if (!selection_.has_selectors()) return Pending{event_of(event.type, event.object)};
+    const bool was = event.previous != nullptr && selection_.matches(*event.previous);
+    const bool is = event.type != kDeleted && selection_.matches(*event.object);
+    if (!was && !is) return std::nullopt;
+    if (!was) return Pending{event_of(kAdded, event.object)};
+    if (is || event.type == kDeleted) return Pending{event_of(event.type, event.object)};
+    if (event.left == nullptr) event.left = with_resource_version(*event.previous, event.revision);
+    return Pending{event_of(kDeleted, event.left)};
 }
 
 WatchedEvent Watcher::event_of(kube::WatchEventType type, store::ObjectTextPtr object) const {
     object = in_version(*def_, std::move(object));
     kube::ObjectPtr tree = object->tree_in_use();
     return {type, std::move(object), std::move(tree)};
-}
-
-void Watcher::push(kube::WatchEventType type, store::ObjectTextPtr object) {
-    push(Pending{event_of(type, std::move(object))});
 }
 
 void Watcher::push(Pending pending) {
@@ -147,23 +196,14 @@ void Watcher::take_turn() {
 void Watcher::add_initial(store::ObjectTextPtr object) { initial_.push_back(std::move(object)); }
 
 void Watcher::offer(const CacheEvent& event) {
-    using enum kube::WatchEventType;
-    if (ended_ || event.revision <= settings_.after) return;
-    kube::WatchEventType type = event.type;
-    store::ObjectTextPtr object = event.object;
-    if (selection_.has_selectors() && !selects_late_) {
-        const bool was = event.previous != nullptr && selection_.matches(*event.previous);
-        const bool is = event.type != kDeleted && selection_.matches(*event.object);
-        if (!was && !is) return;
-        if (!was) type = kAdded;
-        if (was && !is && event.type != kDeleted) {
-            type = kDeleted;
-            if (event.left == nullptr)
-                event.left = store::ObjectText::of(
-                    with_resource_version(*event.previous->tree(), event.revision));
-            object = event.left;
-        }
+    if (ended_ || behind_ || event.revision <= settings_.after) return;
+    // Many with selectors may watch, and the labels of an object may be many.
+    if (selection_.has_selectors() && turn_is_long()) {
+        behind_ = event.revision - 1;
+        return wake();
     }
+    std::optional<Pending> found = seen(event);
+    if (!found) return;
     if (pending_.size() >= settings_.buffer || fault_point()) {
         initial_.clear();
         pending_.clear();
@@ -172,10 +212,7 @@ void Watcher::offer(const CacheEvent& event) {
         return;
     }
     TaskFault::strike("watch");
-    if (selects_late_)
-        push(Pending{event_of(type, std::move(object)), event.previous, event.revision, true});
-    else
-        push(type, std::move(object));
+    push(*std::move(found));
 }
 
 void Watcher::add_bookmark(store::Revision revision, bool initial_events_end) {
@@ -190,6 +227,7 @@ void Watcher::add_bookmark(store::Revision revision, bool initial_events_end) {
 
 void Watcher::expire(std::string message) {
     if (ended_) return;
+    behind_.reset();
     const Error error(Code::kGone, std::move(message));
     pending_.push_back({{kube::WatchEventType::kError, nullptr,
                          std::make_shared<const json::value>(kube::status_from_error(error))}});
@@ -206,7 +244,8 @@ void Watcher::on_deadline(Instant now, store::Revision revision) {
         end();
         return;
     }
-    if (pending_.size() < settings_.buffer)
+    // It would say that nothing is missing up to the revision.
+    if (!behind_ && pending_.size() < settings_.buffer)
         add_bookmark(std::max(revision, settings_.after), false);
     schedule_bookmark(now);
 }

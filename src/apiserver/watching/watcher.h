@@ -9,6 +9,7 @@
 #include "base/async/signal.h"
 #include "base/time/clock.h"
 #include "kube/transport/transport.h"
+#include "kube/values/namespaced_name.h"
 #include "store/store.h"
 
 namespace muster::apiserver {
@@ -18,6 +19,7 @@ class WatchCache;
 /// One change as the cache remembers it.
 struct CacheEvent {
     kube::WatchEventType type;
+    kube::NamespacedName key;
     store::Revision revision = 0;
     store::ObjectTextPtr object;    ///< the new state; for a deletion the final one
     store::ObjectTextPtr previous;  ///< null for an addition
@@ -38,6 +40,9 @@ struct WatchedEvent {
 
 /// One open watch: a bounded queue between the cache and the reader. Belongs to the reader; the
 /// cache refers to it until it ends. Thread: the server's loop.
+///
+/// What it missed, as when it resumes from a revision, it reads from the cache's history when the
+/// reader asks, in turns of the loop: until it has caught up no change is queued.
 class Watcher final : public kube::WatchStream {
   public:
     struct Settings {
@@ -72,9 +77,11 @@ class Watcher final : public kube::WatchStream {
     /// An object that existed before the watch. The reader gets those that are selected, before all
     /// events; they do not count towards falling behind.
     void add_initial(store::ObjectTextPtr object);
-    /// A live or replayed change, converted to what the selection sees of it: later, if it can't be
-    /// seen at once.
+    /// A live change, converted to what the selection sees of it: later, if it can't be seen at
+    /// once or the loop has no time for it.
     void offer(const CacheEvent& event);
+    /// Queues what the cache still knows of the changes that it has not caught up with.
+    void take_rest();
     void add_bookmark(store::Revision revision, bool initial_events_end);
     /// Sends what is queued, then an ERROR event with a 410 Status, then the end.
     void expire(std::string message);
@@ -99,14 +106,23 @@ class Watcher final : public kube::WatchStream {
     };
 
     Task<std::optional<WatchedEvent>> wait_next();
+    /// Whether there may be something to take without waiting.
+    bool has_more() const { return !pending_.empty() || !initial_.empty() || behind_; }
+    /// Nullopt: nothing yet, or the loop has other work meanwhile.
     std::optional<Pending> take();
+    /// The next change of the cache's history that may concern it; null: it has caught up, or was
+    /// ended since it can't.
+    const CacheEvent* next_missed();
+    /// What the selection sees of a change; nullopt: nothing.
+    std::optional<Pending> seen(const CacheEvent& event) const;
+    /// The same for a change that was queued as it is.
+    std::optional<Pending> seen(Pending pending) const;
     /// Nullopt: it is not selected.
     Task<std::optional<WatchedEvent>> shown(Pending pending);
     Task<StatusResult<std::optional<WatchedEvent>>> selected(Pending pending);
     void wake();
     void take_turn();
     WatchedEvent event_of(kube::WatchEventType type, store::ObjectTextPtr object) const;
-    void push(kube::WatchEventType type, store::ObjectTextPtr object);
     void push(Pending pending);
     void schedule_bookmark(Instant now);
 
@@ -118,6 +134,8 @@ class Watcher final : public kube::WatchStream {
     bool selects_late_;
     std::deque<store::ObjectTextPtr> initial_;
     std::deque<Pending> pending_;
+    /// After `pending_`, the changes since this revision come from the cache's history.
+    std::optional<store::Revision> behind_;
     Signal changed_;
     bool ended_ = false;
     bool takes_turns_ = false;

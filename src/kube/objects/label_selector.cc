@@ -271,6 +271,11 @@ bool LabelSelector::matches(const Lookup& lookup) const {
                        [&](const Requirement& r) { return r.matches(lookup(r.key)); });
 }
 
+bool LabelSelector::names(std::string_view key) const {
+    const auto found = std::ranges::lower_bound(requirements_, key, {}, &Requirement::key);
+    return found != requirements_.end() && found->key == key;
+}
+
 std::string LabelSelector::to_string() const {
     auto text = [](const Requirement& r) {
         switch (r.op) {

@@ -22,6 +22,8 @@ class LabelSelector {
 
     bool matches(const std::map<std::string, std::string>& labels) const;
     bool empty() const { return requirements_.empty(); }
+    /// Whether it asks for the label.
+    bool names(std::string_view key) const;
     /// Parsing this text gives an equal selector.
     std::string to_string() const;
 

@@ -18,7 +18,7 @@ const json::object* labels_of(const json::object& object) {
     return object_at(metadata_of(object), "labels");
 }
 
-bool matches(const std::optional<kube::LabelSelector>& selector, const json::object* labels) {
+bool matches(const std::optional<kube::LabelSelector>& selector, const auto& labels) {
     return selector && matches_labels(*selector, labels);
 }
 
@@ -45,11 +45,9 @@ void DisruptionController::cover(const NamespacedName& key, const json::object& 
     covered.selector = std::move(selector);
     covered.coverage = {};
     const auto [first, last] = state_.cache.range("pods", key.namespace_);
-    for (auto pod = first; pod != last; ++pod) {
-        const json::value labels = value_at_path(pod->second.object->text(), "metadata.labels");
-        if (matches(covered.selector, labels.if_object()))
+    for (auto pod = first; pod != last; ++pod)
+        if (matches(covered.selector, *pod->second.object))
             covered.coverage.put(pod->second.tree()->get_object());
-    }
 }
 
 void DisruptionController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {

@@ -125,11 +125,13 @@ Task<void> EndpointsController::find_pods(std::string namespace_) {
     for (auto pod = pods.upper_bound(last);
          pod != pods.end() && pod->first.namespace_ == namespace_; pod = pods.upper_bound(last)) {
         last = pod->first;
-        const json::value labels = value_at_path(pod->second.object->text(), "metadata.labels");
-        if (labels.is_object())
-            for (const std::string& name : services_for(namespace_, labels.get_object()))
-                if (found.contains(name))
-                    put_pod({namespace_, name}, last.name, &pod->second.tree()->get_object());
+        std::set<std::string> concerned;
+        each_label(pod->second.object->text(), [&](std::string_view key, std::string_view value) {
+            add_services_for(namespace_, key, value, concerned);
+        });
+        for (const std::string& name : concerned)
+            if (found.contains(name))
+                put_pod({namespace_, name}, last.name, &pod->second.tree()->get_object());
         if (turn_is_long()) co_await asio::post(state_.tasks.executor(), asio::use_awaitable);
     }
     for (const auto& [name, object] : found)
@@ -138,18 +140,11 @@ Task<void> EndpointsController::find_pods(std::string namespace_) {
             service->second.has_pods = true;
 }
 
-std::set<std::string> EndpointsController::services_for(const std::string& namespace_,
-                                                        const json::object& labels) const {
-    std::set<std::string> names;
-    for (const auto& entry : labels) {
-        const json::string* value = entry.value().if_string();
-        if (value == nullptr) continue;
-        const auto found =
-            by_label_.find({namespace_, fmt::format("{}={}", std::string_view(entry.key()),
-                                                    std::string_view(*value))});
-        if (found != by_label_.end()) names.insert(found->second.begin(), found->second.end());
-    }
-    return names;
+void EndpointsController::add_services_for(const std::string& namespace_, std::string_view label,
+                                           std::string_view value,
+                                           std::set<std::string>& names) const {
+    const auto found = by_label_.find({namespace_, fmt::format("{}={}", label, value)});
+    if (found != by_label_.end()) names.insert(found->second.begin(), found->second.end());
 }
 
 void EndpointsController::put_pod(const NamespacedName& key, const std::string& pod_name,
@@ -177,8 +172,9 @@ void EndpointsController::observe_pod(const store::StoreChange& change,
     std::set<std::string> concerned;
     for (const kube::ObjectPtr& state : {before, change.object})
         if (state != nullptr)
-            concerned.merge(services_for(change.key.namespace_,
-                                         child(metadata_of(state->get_object()), "labels")));
+            for (const auto& [key, value] : child(metadata_of(state->get_object()), "labels"))
+                if (const json::string* text = value.if_string())
+                    add_services_for(change.key.namespace_, key, *text, concerned);
     for (const std::string& name : concerned)
         put_pod({change.key.namespace_, name}, change.key.name,
                 change.object == nullptr ? nullptr : &change.object->get_object());

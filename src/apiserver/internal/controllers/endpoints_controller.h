@@ -35,9 +35,9 @@ class EndpointsController final : public Controller {
     /// Of all services of the namespace that are new, in one walk through its pods, in turns of the
     /// loop. What changes meanwhile is observed.
     Task<void> find_pods(std::string namespace_);
-    /// Those that might select a pod with these labels.
-    std::set<std::string> services_for(const std::string& namespace_,
-                                       const json::object& labels) const;
+    /// Adds the names of those that ask for this label.
+    void add_services_for(const std::string& namespace_, std::string_view label,
+                          std::string_view value, std::set<std::string>& names) const;
     void remove_service(const NamespacedName& key);
     void observe_pod(const store::StoreChange& change, const kube::ObjectPtr& before);
     void put_pod(const NamespacedName& key, const std::string& pod_name, const json::object* pod);

@@ -30,9 +30,7 @@ const std::string& api_service_resource() {
 
 /// The service that an EndpointSlice belongs to.
 std::string service_of_slice(const store::ObjectText& slice) {
-    const json::value labels = value_at_path(slice.text(), "metadata.labels");
-    if (!labels.is_object()) return {};
-    return std::string(string_at(labels.get_object(), "kubernetes.io/service-name"));
+    return label_at(slice.text(), "kubernetes.io/service-name");
 }
 
 /// Null if its resources can't be read.

@@ -125,14 +125,17 @@ Task<StatusResult<void>> NamespaceController::report_remaining(store::StoreKey c
     if (!is_namespace(container)) co_return StatusResult<void>();
     NamespaceContent left;
     for (const DefPtr& def : content_types(container)) {
-        const auto [first, last] = state_.cache.range(def->storage_key(), container.name);
-        for (auto it = first; it != last; ++it) {
+        NamespacedName last{container.name, ""};
+        for (;;) {
+            // Looked up in each turn: a definition may go, and its objects with it.
+            const WatchCache::Objects& objects = state_.cache.objects(def->storage_key());
+            const auto it = objects.upper_bound(last);
+            if (it == objects.end() || it->first.namespace_ != container.name) break;
+            last = it->first;
             ++left.instances[def->type.qualified()];
-            const json::value finalizers =
-                value_at_path(it->second.object->text(), "metadata.finalizers");
-            if (!finalizers.is_array()) continue;
-            for (const json::value& entry : finalizers.get_array())
-                if (entry.is_string()) ++left.by_finalizer[std::string(entry.get_string())];
+            each_finalizer(it->second.object->text(),
+                           [&](std::string_view name) { ++left.by_finalizer[std::string(name)]; });
+            if (turn_is_long()) co_await asio::post(state_.executor, asio::use_awaitable);
         }
     }
     co_return co_await report_content(state_, writer_, std::move(container.name), std::move(left));

@@ -2,6 +2,7 @@
 
 #include "apiserver/internal/webhooks/service_route.h"
 #include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
 #include "apiserver/objects/text_fields.h"
 
 namespace muster::apiserver {
@@ -13,10 +14,10 @@ namespace {
 std::vector<kube::ObjectPtr> selected_pods(const WatchCache& cache, const std::string& space,
                                            const json::object& service) {
     std::vector<kube::ObjectPtr> pods;
+    const kube::LabelSelector selector = selector_for_pods(service);
     const auto [first, last] = cache.range("pods", space);
     for (auto it = first; it != last; ++it)
-        if (selects(service, value_at_path(it->second.object->text(), "metadata.labels")))
-            pods.push_back(it->second.tree());
+        if (matches_labels(selector, *it->second.object)) pods.push_back(it->second.tree());
     return pods;
 }
 
@@ -25,9 +26,7 @@ std::vector<kube::ObjectPtr> endpoints_of(const WatchCache& cache, const Service
     std::vector<kube::ObjectPtr> found;
     const auto [first, last] = cache.range("endpointslices.discovery.k8s.io", service.namespace_);
     for (auto it = first; it != last; ++it) {
-        const json::value labels = value_at_path(it->second.object->text(), "metadata.labels");
-        if (labels.is_object() &&
-            string_at(labels.get_object(), "kubernetes.io/service-name") == service.name)
+        if (label_at(it->second.object->text(), "kubernetes.io/service-name") == service.name)
             found.push_back(it->second.tree());
     }
     if (!found.empty()) return found;

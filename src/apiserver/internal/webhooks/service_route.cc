@@ -127,6 +127,14 @@ std::string external_name_of(const json::object& service) {
     return std::string(string_at(*spec, "externalName"));
 }
 
+kube::LabelSelector selector_for_pods(const json::object& service) {
+    std::map<std::string, std::string> pairs;
+    if (const json::object* selector = selector_of(service))
+        for (const auto& [key, value] : *selector)
+            if (const json::string* text = value.if_string()) pairs.emplace(key, *text);
+    return kube::LabelSelector::from_map(pairs);
+}
+
 bool selects(const json::object& service, const json::value& labels) {
     const json::object* selector = selector_of(service);
     const json::object* given = labels.if_object();

@@ -6,6 +6,7 @@
 
 #include "apiserver/webhook_caller.h"
 #include "base/result.h"
+#include "kube/objects/selector.h"
 #include "kube/values/json.h"
 
 namespace muster::apiserver {
@@ -18,6 +19,8 @@ struct ServicePod {
     friend bool operator==(const ServicePod&, const ServicePod&) = default;
 };
 
+/// What selects its pods; empty if nothing does.
+kube::LabelSelector selector_for_pods(const json::object& service);
 /// Whether the service selects pods with these labels (null: without labels).
 bool selects(const json::object& service, const json::value& labels);
 

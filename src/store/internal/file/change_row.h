@@ -15,7 +15,8 @@ struct ChangeRow {
     Revision revision = 0;
     Revision previous = 0;  ///< of the row that it replaced; 0: none
     bool deleted = false;
-    ObjectTextPtr object;  ///< for a deletion the final state
+    ObjectTextPtr object;            ///< for a deletion the final state
+    std::size_t previous_bytes = 0;  ///< of that row's text; unknown, and 0, in what was read
 };
 
 /// The same as it was read, not parsed yet.

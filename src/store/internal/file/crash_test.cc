@@ -72,7 +72,7 @@ using Objects = std::map<std::string, std::string>;
                              const std::vector<Objects>& objects, int pipe) {
     RealLoop loop;
     SqliteStoreOptions options;
-    options.history = 50;
+    options.history.changes = 50;
     options.checkpoint_bytes = 32u << 10;
     options.log_limit_bytes = 128u << 10;
     auto store = open_sqlite_store(path, options, loop.context.get_executor());

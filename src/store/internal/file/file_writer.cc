@@ -22,6 +22,12 @@ constexpr std::size_t kRowsPerTransaction = 1000;
 constexpr std::size_t kExtraDeletions = 64;
 constexpr const char* kCommitting = "writing changes";
 constexpr const char* kCheckpointing = "carrying the write-ahead log over";
+
+std::size_t bytes_of(const std::deque<Superseded>& rows) {
+    std::size_t bytes = 0;
+    for (const Superseded& row : rows) bytes += row.bytes;
+    return bytes;
+}
 }  // namespace
 
 class FileWriter::Work {
@@ -31,6 +37,7 @@ class FileWriter::Work {
         : writer_(std::move(writer)),
           checkpointer_(std::move(checkpointer)),
           superseded_(std::move(superseded)),
+          superseded_bytes_(bytes_of(superseded_)),
           settings_(settings),
           listener_(std::move(listener)),
           place_(writer_->path()),
@@ -152,23 +159,34 @@ class FileWriter::Work {
             const ChangeRow& row = rows[end++];
             TRY_VOID(insert(statements.insert, row));
             bytes += row.object->text().size();
-            if (row.previous != 0) superseded_.push_back({row.revision, row.previous});
-            if (row.deleted) superseded_.push_back({row.revision, row.revision});
+            if (row.previous != 0) supersede({row.revision, row.previous, row.previous_bytes});
+            if (row.deleted) supersede({row.revision, row.revision, row.object->text().size()});
         } while (end < rows.size() && end - from < kRowsPerTransaction &&
                  bytes < settings_.checkpoint_bytes);
         const Revision newest = rows[end - 1].revision;
-        const Revision kept = std::max<Revision>(settings_.history, 1);
-        const Revision floor = newest > kept ? newest - kept : 0;
         std::size_t left = 2 * (end - from) + kExtraDeletions;
-        while (left-- > 0 && !superseded_.empty() && superseded_.front().since <= floor) {
+        while (left-- > 0 && has_left_window(newest)) {
             statements.remove.bind(1, static_cast<std::int64_t>(superseded_.front().row));
             TRY_VOID(statements.remove.run(kCommitting));
+            superseded_bytes_ -= superseded_.front().bytes;
             superseded_.pop_front();
         }
         TaskFault::strike("store write");
         TRY_VOID(statements.commit.run(kCommitting));
         TRY_VOID(place_.check());
         return end;
+    }
+
+    void supersede(Superseded row) {
+        superseded_bytes_ += row.bytes;
+        superseded_.push_back(row);
+    }
+
+    /// Whether the first of the superseded rows is to go.
+    bool has_left_window(Revision newest) const {
+        if (superseded_.empty() || superseded_.front().since == newest) return false;
+        return superseded_bytes_ > settings_.history.bytes ||
+               superseded_.front().since + settings_.history.changes <= newest;
     }
 
     static int on_log_grown(void* self, sqlite3*, const char*, int pages) {
@@ -268,6 +286,7 @@ class FileWriter::Work {
     std::unique_ptr<Connection> writer_;
     std::unique_ptr<Connection> checkpointer_;
     std::deque<Superseded> superseded_;
+    std::size_t superseded_bytes_;
     const Settings settings_;
     const Listener listener_;
     const FilePlace place_;

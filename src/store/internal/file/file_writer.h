@@ -21,7 +21,7 @@ namespace muster::store {
 class FileWriter {
   public:
     struct Settings {
-        std::size_t history = 0;  ///< changes that are kept; at least the newest is
+        HistoryLimit history = {};  ///< what is kept; at least the newest change is
         std::uint64_t checkpoint_bytes = 0;
         std::uint64_t log_limit_bytes = 0;
     };

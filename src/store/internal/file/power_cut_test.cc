@@ -85,7 +85,7 @@ TEST_F(BreakingDiskTest, WhatWasConfirmedOutlivesALossOfPower) {
         {
             BreakingDisk disk(seed);
             options_ = {};
-            options_.history = 20;
+            options_.history.changes = 20;
             // Carried over often, so that the power goes in the middle of that too.
             options_.checkpoint_bytes = 16u << 10;
             options_.log_limit_bytes = 64u << 10;

@@ -10,9 +10,9 @@ namespace {
 
 /// The first row from which on every revision is there and every earlier state is known.
 std::size_t window_begin(const std::vector<ChangeRow>& rows,
-                         const std::vector<ObjectTextPtr>& before, std::size_t history) {
+                         const std::vector<ObjectTextPtr>& before, std::size_t changes) {
     std::size_t begin = rows.size();
-    while (begin > 0 && rows.size() - begin < history) {
+    while (begin > 0 && rows.size() - begin < changes) {
         const ChangeRow& row = rows[begin - 1];
         if (begin < rows.size() && row.revision + 1 != rows[begin].revision) break;
         if (row.previous != 0 && before[begin - 1] == nullptr) break;
@@ -29,7 +29,7 @@ Revision floor_of(const std::vector<ChangeRow>& rows, std::size_t begin) {
 
 }  // namespace
 
-std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size_t history) {
+std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, HistoryLimit history) {
     Replayed done;
     std::vector<ObjectTextPtr> before(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -43,9 +43,10 @@ std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size
                 known ? fmt::format("it follows row {}, but row {} is the newest before it",
                                     row.previous, state.revision)
                       : "it deletes what was not there"});
-        if (known) done.superseded.push_back({row.revision, row.previous});
+        if (known)
+            done.superseded.push_back({row.revision, row.previous, state.object->text().size()});
         if (row.deleted) {
-            done.superseded.push_back({row.revision, row.revision});
+            done.superseded.push_back({row.revision, row.revision, row.object->text().size()});
             done.objects.erase(row.key);
         } else {
             done.objects.put(row.key, row.revision, row.object);
@@ -53,7 +54,7 @@ std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size
         before[i] = state.object;
         done.revision = row.revision;
     }
-    const std::size_t begin = window_begin(rows, before, history);
+    const std::size_t begin = window_begin(rows, before, history.changes);
     done.window = ChangeWindow(history, floor_of(rows, begin));
     for (std::size_t i = begin; i < rows.size(); ++i) {
         ChangeRow& row = rows[i];

@@ -13,18 +13,19 @@ namespace muster::store {
 struct Superseded {
     Revision since = 0;
     Revision row = 0;
+    std::size_t bytes = 0;  ///< of its object's text
 };
 
 /// The result of a file's rows.
 struct Replayed {
     Revision revision = 0;
     ObjectTables objects;
-    ChangeWindow window{0};
+    ChangeWindow window{{.changes = 0}};
     std::deque<Superseded> superseded;  ///< by `since`
 };
 
-/// Rows are in revision order. The window holds at most `history` changes, and fewer if the file
-/// does not know the earlier states. A row that does not follow from those before is damage.
-std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, std::size_t history);
+/// Rows are in revision order. The window is within the limit, and smaller if the file does not
+/// know the earlier states. A row that does not follow from those before is damage.
+std::expected<Replayed, RowDamage> replay(std::vector<ChangeRow> rows, HistoryLimit history);
 
 }  // namespace muster::store

@@ -52,7 +52,7 @@ struct Case {
 class ReplayTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ReplayTest, Amounts) {
-    EXPECT_EQ(told(replay(GetParam().rows, GetParam().history)), GetParam().expected);
+    EXPECT_EQ(told(replay(GetParam().rows, {.changes = GetParam().history})), GetParam().expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(
