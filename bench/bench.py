@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 
+import machine
 import record
 from cases import BY_NAME_ONLY, CASES
 from measure import Failed, Skipped
@@ -52,6 +53,8 @@ def main():
     if options.rounds:
         os.environ["MUSTER_BENCH_ROUNDS"] = str(options.rounds)
     muster = os.environ["MUSTER"]
+    if note := machine.warning(machine.idle_page_us()):
+        print(note, flush=True)
     results = {name: measure(name, muster) for name in options.name or [n for n in CASES if n not in BY_NAME_ONLY]}
     if options.record:
         record.write({name: figures for name, figures in results.items() if figures})
