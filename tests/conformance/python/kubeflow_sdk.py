@@ -22,6 +22,15 @@ def job(name, script):
                                          pytorch_replica_specs={"Master": replica(script), "Worker": replica(script)}))
 
 
+def logs_of_all(trainer, name, pods):
+    """A job has succeeded when its master has: a worker may still be starting, and then the SDK leaves it out."""
+    for _ in range(1000):
+        logs, _ = trainer.get_job_logs(name, is_master=False)
+        if len(logs) == pods and all(logs.values()):
+            return logs
+    raise AssertionError(logs)
+
+
 def main():
     trainer = TrainingClient(namespace=NAMESPACE)
     trainer.create_job(job("good", 'echo "rank $RANK of $WORLD_SIZE"'))
@@ -30,7 +39,7 @@ def main():
     assert [each.metadata.name for each in trainer.list_jobs()] == ["good"]
     assert sorted(trainer.get_job_pod_names("good")) == ["good-master-0", "good-worker-0"]
     assert trainer.get_job_pod_names("good", is_master=True) == ["good-master-0"]
-    logs, _ = trainer.get_job_logs("good", is_master=False)
+    logs = logs_of_all(trainer, "good", 2)
     assert "rank 0 of 2" in logs["good-master-0"] and "rank 1 of 2" in logs["good-worker-0"], logs
     trainer.create_job(job("bad", "exit 3"))
     trainer.wait_for_job_conditions("bad", expected_conditions={"Failed"}, timeout=60, polling_interval=1)
