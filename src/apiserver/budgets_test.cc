@@ -156,7 +156,7 @@ TEST_F(BudgetsTest, AnEvictionThatCameToNothingIsGivenBackAfterAFaultToo) {
     for (const char* name : {"a", "b"}) make_pod(name);
     make_budget("x", R"("minAvailable":1)");
     {
-        const TaskFault fault("a disruption budget's evictions");
+        const TaskFault fault("disruption budgets, later");
         evict("a", R"({"deleteOptions":{"preconditions":{"resourceVersion":"1"}}})");
         EXPECT_EQ(numbers("x"), "0 1 1 2");
         EXPECT_EQ(fault.hits(), 1u);

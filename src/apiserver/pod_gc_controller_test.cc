@@ -68,7 +68,7 @@ TEST_F(PodGCControllerTest, APodOfNoNodeGoesAtTheEndOfItsGrace) {
 TEST_F(PodGCControllerTest, APodOfNoNodeGoesAfterAFaultToo) {
     create_pod("none");
     {
-        const TaskFault fault("graces of pods without a node");
+        const TaskFault fault("pod collector, later");
         remove(kPod);
         settle();
         EXPECT_EQ(fault.hits(), 1u);

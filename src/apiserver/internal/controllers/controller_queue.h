@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,9 +20,10 @@
 
 namespace muster::apiserver {
 
-/// The keys that a controller still has to reconcile: each once, in order, one at a time. A task
-/// runs only while there are keys, so an idle server has none. Lets other work of the loop run in
-/// between.
+/// The keys that a controller still has to reconcile: each once, in order, one at a time, some of
+/// them not before a time (as with AddAfter of client-go's delaying queue, but the last time that
+/// was said counts). A task runs only while there are keys, so an idle server has none. Lets other
+/// work of the loop run in between.
 template <class Key>
 class ControllerQueue {
   public:
@@ -37,6 +39,23 @@ class ControllerQueue {
         if (std::exchange(running_, true)) return;
         spawn_restarting(tasks_, clock_, name_, [this] { return run(); });
     }
+
+    /// Adds the key when the time has come. `when` replaces what was said for it before.
+    void add_at(Key key, WallTime when) {
+        forget(key);
+        in_order_.emplace(when, key);
+        due_.emplace(std::move(key), when);
+        arm();
+    }
+    /// What add_at() said of the key does not count any more.
+    void forget(const Key& key) {
+        const auto known = due_.find(key);
+        if (known == due_.end()) return;
+        in_order_.erase({known->second, key});
+        due_.erase(known);
+    }
+    /// Whether it will be added later.
+    bool waits(const Key& key) const { return due_.contains(key); }
 
   private:
     static constexpr int kKeysPerTurn = 64;
@@ -74,6 +93,26 @@ class ControllerQueue {
         running_ = false;
     }
 
+    void arm() {
+        if (in_order_.empty()) return;
+        const WallTime first = in_order_.begin()->first;
+        if (!wakes_.empty() && *wakes_.begin() <= first) return;
+        wakes_.insert(first);
+        spawn_restarting(tasks_, clock_, name_ + ", later",
+                         [this, first] { return wake_at(first); });
+    }
+
+    Task<void> wake_at(WallTime when) {
+        co_await clock_.sleep_until_wall(when);
+        wakes_.erase(when);
+        while (!in_order_.empty() && in_order_.begin()->first <= when) {
+            Key key = in_order_.begin()->second;
+            forget(key);
+            add(std::move(key));
+        }
+        arm();
+    }
+
     std::string name_;
     TaskGroup& tasks_;
     Clock& clock_;
@@ -81,6 +120,9 @@ class ControllerQueue {
     std::deque<Key> queue_;
     std::set<Key> queued_;
     bool running_ = false;
+    std::map<Key, WallTime> due_;
+    std::set<std::pair<WallTime, Key>> in_order_;  ///< the same by their times
+    std::set<WallTime> wakes_;                     ///< of each pending wake_at()
 };
 
 }  // namespace muster::apiserver

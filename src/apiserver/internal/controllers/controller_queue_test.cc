@@ -57,5 +57,39 @@ TEST_F(ControllerQueueTest, KeysThatWaitAreReconciledAfterAFaultWithoutAnother) 
     EXPECT_THAT(reconciled_, ElementsAre("a", "b"));
 }
 
+TEST_F(ControllerQueueTest, KeysMayWaitForTheirTime) {
+    const WallTime now = clock.wall_now();
+    queue_.add_at("c", now + 30s);
+    queue_.add_at("a", now + 10s);
+    queue_.add_at("b", now + 10s);
+    queue_.add_at("d", now + 20s);
+    queue_.add_at("e", now + 5s);
+    queue_.add("b");
+    settle();
+    EXPECT_THAT(reconciled_, ElementsAre("b"));
+    queue_.add_at("a", now + 40s);
+    queue_.forget("e");
+    EXPECT_TRUE(queue_.waits("a"));
+    EXPECT_FALSE(queue_.waits("e"));
+    advance(11s);
+    EXPECT_THAT(reconciled_, ElementsAre("b", "b"));
+    advance(20s);
+    EXPECT_THAT(reconciled_, ElementsAre("b", "b", "d", "c"));
+    advance(10s);
+    EXPECT_THAT(reconciled_, ElementsAre("b", "b", "d", "c", "a"));
+    EXPECT_FALSE(queue_.waits("a"));
+}
+
+TEST_F(ControllerQueueTest, AFaultOfTheWaitIsMadeUpFor) {
+    {
+        const TaskFault fault("a controller, later");
+        queue_.add_at("a", clock.wall_now() + 10s);
+        settle();
+        EXPECT_EQ(fault.hits(), 1u);
+    }
+    advance(11s);
+    EXPECT_THAT(reconciled_, ElementsAre("a"));
+}
+
 }  // namespace
 }  // namespace muster::apiserver

@@ -3,7 +3,6 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "apiserver/objects/text_fields.h"
-#include "base/time/restarting_task.h"
 
 namespace muster::apiserver {
 
@@ -55,6 +54,7 @@ void DisruptionController::observe(const store::StoreChange& change, const kube:
     if (change.key.resource == budgets()) {
         if (change.object == nullptr) {
             budgets_.erase(key);
+            queue_.forget(key);
             return;
         }
         cover(key, change.object->get_object());
@@ -117,21 +117,8 @@ Task<StatusResult<void>> DisruptionController::reconcile(NamespacedName key) {
         if (written.error().error.code() == Code::kNotFound) co_return StatusResult<void>();
         co_return written.error();
     }
-    const auto covered = budgets_.find(key);
-    if (again && covered != budgets_.end() && !std::exchange(covered->second.will_requeue, true)) {
-        spawn_restarting(
-            state_.tasks, state_.clock, "a disruption budget's evictions",
-            [this, key, when = *again + std::chrono::seconds(1)] { return requeue_at(key, when); });
-    }
+    if (again && budgets_.contains(key)) queue_.add_at(key, *again + std::chrono::seconds(1));
     co_return StatusResult<void>();
-}
-
-Task<void> DisruptionController::requeue_at(NamespacedName key, WallTime when) {
-    co_await state_.clock.sleep_until_wall(when);
-    const auto covered = budgets_.find(key);
-    if (covered == budgets_.end()) co_return;
-    covered->second.will_requeue = false;
-    queue_.add(std::move(key));
 }
 
 }  // namespace muster::apiserver

@@ -28,14 +28,12 @@ class DisruptionController final : public Controller {
     std::optional<std::int64_t> scale_of(const std::string& namespace_,
                                          const PodController& controller) const;
     Task<StatusResult<void>> reconcile(NamespacedName key);
-    Task<void> requeue_at(NamespacedName key, WallTime when);
 
     ServerState& state_;
     Writer& writer_;
     struct Covered {
         std::optional<kube::LabelSelector> selector = std::nullopt;
         Coverage coverage = {};
-        bool will_requeue = false;  ///< a requeue_at() is pending
     };
     std::map<NamespacedName, Covered> budgets_;
     ControllerQueue<NamespacedName> queue_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "apiserver/objects/json_access.h"
-#include "base/time/restarting_task.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -11,8 +10,6 @@ namespace muster::apiserver {
 namespace {
 
 const std::string kEvents = "events";
-/// Events that are over within this time of one another go together.
-constexpr Duration kTogether = std::chrono::minutes(1);
 
 void note(std::optional<WallTime>& latest, std::string_view time) {
     const std::optional<WallTime> read = kube::parse_time(time);
@@ -52,50 +49,21 @@ void EventExpiry::observe(const store::StoreChange& change, const kube::ObjectPt
     if (change.key.resource != kEvents) return;
     const NamespacedName key{change.key.namespace_, change.key.name};
     if (change.object == nullptr)
-        forget(key);
+        queue_.forget(key);
     else
         expire_after(key, state_.clock.wall_now());
 }
 
-void EventExpiry::forget(const NamespacedName& key) {
-    const auto known = ends_.find(key);
-    if (known == ends_.end()) return;
-    in_order_.erase({known->second, key});
-    ends_.erase(known);
-}
-
-void EventExpiry::expire_after(const NamespacedName& key, WallTime written) {
+void EventExpiry::expire_after(NamespacedName key, WallTime written) {
     const WallTime end = written + state_.options.event_ttl;
-    forget(key);
-    ends_.emplace(key, end);
-    in_order_.emplace(end, key);
-    arm();
-}
-
-void EventExpiry::arm() {
-    if (in_order_.empty() || in_order_.begin()->first >= next_wake_) return;
-    next_wake_ = in_order_.begin()->first;
-    spawn_restarting(state_.tasks, state_.clock, "ends of events",
-                     [this, when = next_wake_] { return wake_at(when); });
-}
-
-Task<void> EventExpiry::wake_at(WallTime when) {
-    co_await state_.clock.sleep_until_wall(when + kTogether);
-    // An earlier one that came since has handled the rest.
-    if (when == next_wake_) next_wake_ = WallTime::max();
-    const WallTime now = state_.clock.wall_now();
-    while (!in_order_.empty() && in_order_.begin()->first <= now) {
-        const NamespacedName key = in_order_.begin()->second;
-        forget(key);
-        queue_.add(key);
-    }
-    arm();
+    // Those that are over within a minute go together.
+    queue_.add_at(std::move(key), std::chrono::ceil<std::chrono::minutes>(end));
 }
 
 Task<StatusResult<void>> EventExpiry::remove(NamespacedName key) {
     const Writer::Change change = [this, key](const json::value&) -> StatusResult<NextState> {
         // Written once more meanwhile: it has a new end.
-        const bool is_over = !ends_.contains(key);
+        const bool is_over = !queue_.waits(key);
         return NextState{is_over ? NextState::Kind::kRemove : NextState::Kind::kKeep};
     };
     co_return done_unless(co_await writer_.rewrite(state_.registry.find("v1", kEvents),

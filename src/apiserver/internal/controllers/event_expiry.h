@@ -1,8 +1,6 @@
 #pragma once
 
-#include <map>
-#include <set>
-#include <utility>
+#include <optional>
 
 #include "apiserver/internal/controllers/controller.h"
 #include "apiserver/internal/controllers/controller_queue.h"
@@ -24,17 +22,11 @@ class EventExpiry final : public Controller {
     void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
-    void expire_after(const NamespacedName& key, WallTime written);
-    void forget(const NamespacedName& key);
-    void arm();
-    Task<void> wake_at(WallTime when);
+    void expire_after(NamespacedName key, WallTime written);
     Task<StatusResult<void>> remove(NamespacedName key);
 
     ServerState& state_;
     Writer& writer_;
-    std::map<NamespacedName, WallTime> ends_;
-    std::set<std::pair<WallTime, NamespacedName>> in_order_;  ///< the same by their ends
-    WallTime next_wake_ = WallTime::max();                    ///< the earliest pending wake_at()
     ControllerQueue<NamespacedName> queue_;
 };
 

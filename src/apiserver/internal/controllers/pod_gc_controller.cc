@@ -2,7 +2,6 @@
 
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
-#include "base/time/restarting_task.h"
 #include "kube/values/time.h"
 
 namespace muster::apiserver {
@@ -68,7 +67,7 @@ Task<StatusResult<void>> PodGCController::reconcile(NamespacedName key) {
     const auto when = may_go_without_its_node(found->tree()->get_object(), node_exists(node));
     if (!when) co_return StatusResult<void>();
     if (*when > state_.clock.wall_now()) {
-        requeue_at(std::move(key), *when);
+        queue_.add_at(std::move(key), *when);
         co_return StatusResult<void>();
     }
     log::warning("a pod is removed, as its node does not exist and its time to end is over",
@@ -82,29 +81,6 @@ Task<StatusResult<void>> PodGCController::reconcile(NamespacedName key) {
     query.grace_period_seconds = 0;
     co_return done_unless(co_await writer_.remove(std::move(target), std::move(query)),
                           {Code::kNotFound, Code::kConflict});
-}
-
-void PodGCController::requeue_at(NamespacedName key, WallTime when) {
-    graces_[when].insert(std::move(key));
-    arm();
-}
-
-void PodGCController::arm() {
-    if (graces_.empty() || graces_.begin()->first >= next_wake_) return;
-    next_wake_ = graces_.begin()->first;
-    spawn_restarting(state_.tasks, state_.clock, "graces of pods without a node",
-                     [this, when = next_wake_] { return wake_at(when); });
-}
-
-Task<void> PodGCController::wake_at(WallTime when) {
-    co_await state_.clock.sleep_until_wall(when);
-    // An earlier one that came since has handled the rest.
-    if (when == next_wake_) next_wake_ = WallTime::max();
-    while (!graces_.empty() && graces_.begin()->first <= when) {
-        for (const NamespacedName& key : graces_.begin()->second) queue_.add(key);
-        graces_.erase(graces_.begin());
-    }
-    arm();
 }
 
 }  // namespace muster::apiserver

@@ -30,14 +30,9 @@ class PodGCController final : public Controller {
     bool node_exists(const std::string& name) const;
     void requeue_pods_of(const std::string& node);
     Task<StatusResult<void>> reconcile(NamespacedName key);
-    void requeue_at(NamespacedName key, WallTime when);
-    void arm();
-    Task<void> wake_at(WallTime when);
 
     ServerState& state_;
     Writer& writer_;
-    std::map<WallTime, std::set<NamespacedName>> graces_;  ///< by their end
-    WallTime next_wake_ = WallTime::max();                 ///< the earliest pending wake_at()
     ControllerQueue<NamespacedName> queue_;
 };
 
