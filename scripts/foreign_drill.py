@@ -79,10 +79,10 @@ class Scene:
         self.condition, self.flags, self.before = condition, flags, before
 
     def play(self, muster):
-        began = time.monotonic()
         try:
             for controller in self.controllers:
                 build(controller.program)
+            began = time.monotonic()
             with installs.Place(muster, *self.flags) as place:
                 for controller in self.controllers:
                     place.install(controller)
