@@ -38,7 +38,7 @@ class RequestHandler {
     /// The servers behind APIServices, and what they serve.
     virtual const ExtensionServers& extensions() const = 0;
     /// One of them, at a place where it can be reached now.
-    virtual Result<ExtensionEndpoint> place_of(const ExtensionServer& server) const = 0;
+    virtual Task<Result<ExtensionEndpoint>> place_of(ExtensionServer server) const = 0;
     /// How they are called; null: none can be.
     virtual ExtensionCaller* extension_caller() const = 0;
     /// The objects stored at this moment: a role is in force once its write is answered.

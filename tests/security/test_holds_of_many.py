@@ -103,3 +103,36 @@ def test_tables_of_many_columns(daemon, tenant):  # noqa: F811
     assert "w299" in daemon.read(path, TABLE, token=tenant)
     assert "w299" in daemon.read(f"{path}?watch=true&resourceVersion=0&timeoutSeconds=1", TABLE, token=tenant)
     assert "w299" not in daemon.read(path, TABLE, token=STRANGER)
+
+
+def labelled(name, count, **more):
+    return {"metadata": {"name": name, "labels": {"app": "a", **{f"k{i}": "v" * 60 for i in range(count)}}}, **more}
+
+
+def test_what_a_service_a_budget_and_a_policy_select(daemon, tenant):  # noqa: F811
+    """Others look for what they select among all that a tenant has."""
+    spec = {"containers": [{"name": "main", "image": "i"}], **GATED}
+    create_many(daemon, PODS, (labelled(f"p{number}", 1500, spec=spec) for number in range(300)))
+    create_many(daemon, MAPS, (labelled(f"m{number}", 1500) for number in range(300)))
+    daemon.must("POST", f"{SPACE}/services", {"metadata": {"name": "s"}, "spec": {"selector": {"app": "a"}, "ports": [{"port": 443}]}})
+    daemon.must("POST", "/apis/policy/v1/namespaces/team/poddisruptionbudgets", {
+        "metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}})
+    place = {"namespace": "team", "name": "s"}
+    rules = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["secrets"]}
+    daemon.must("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", {"metadata": {"name": "w"}, "webhooks": [{
+        "name": "w.a.io", "clientConfig": {"service": place}, "rules": [rules], "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore"}]})
+    daemon.must("POST", "/apis/apiregistration.k8s.io/v1/apiservices", {"metadata": {"name": "v1.e.a.io"}, "spec": {
+        "group": "e.a.io", "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 15, "insecureSkipTLSVerify": True,
+        "service": place}})
+    policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+    daemon.must("POST", f"{policies}ies", {"metadata": {"name": "p"}, "spec": {
+        "failurePolicy": "Fail", "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [rules]}, "validations": [{"expression": "params.metadata.name != object.metadata.name"}]}})
+    daemon.must("POST", f"{policies}ybindings", {"metadata": {"name": "p"}, "spec": {
+        "policyName": "p", "validationActions": ["Deny"], "paramRef": {
+            "namespace": "team", "selector": {"matchLabels": {"app": "a"}}, "parameterNotFoundAction": "Deny"}}})
+    for name, expected in (("x", 201), ("m299", 422)):
+        status, answer = daemon.ask("POST", f"{SPACE}/secrets", {"metadata": {"name": name}}, token=tenant)
+        assert status == expected, answer
+    assert "unavailable" in daemon.read("/apis/e.a.io/v1/x", "application/json")

@@ -6,6 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "apiserver/objects/text_fields.h"
+#include "apiserver/watching/visit_in_turns.h"
 #include "base/test_loop.h"
 #include "base/time/loop_watch.h"
 #include "kube/transport/transport_names.h"
@@ -118,6 +119,39 @@ TEST_F(WatchCacheTest, ItEndsIfTheHistoryForgetsWhatItMissed) {
         change("b", "y");
     });
     EXPECT_EQ(seen(), "ERROR @ EOF");
+}
+
+TEST_F(WatchCacheTest, AVisitLetsOthersHaveTheirTurn) {
+    begin({});
+    for (const char* name : {"a", "b", "c", "d"}) change(name, "x");
+    std::string seen;
+    const auto visit = [&]() -> Task<void> {
+        co_await visit_in_turns(*cache_, def_->storage_key(), "default",
+                                [&](const NamespacedName& key, const CachedObject&) {
+                                    seen += key.name;
+                                    if (key.name != "b") return key.name != "c";
+                                    make_long();
+                                    asio::post(context, [&] {
+                                        seen += " others ";
+                                        change("b", nullptr);
+                                    });
+                                    return true;
+                                });
+        seen += " end";
+    };
+    turn([&] { tasks_.spawn("visit", visit()); });
+    EXPECT_EQ(seen, "ab others c end") << "until it wants no more";
+    seen.clear();
+    const auto visit_all = [&]() -> Task<void> {
+        for (const char* space : {"", "none"})
+            co_await visit_in_turns(*cache_, def_->storage_key(), space,
+                                    [&](const NamespacedName& key, const CachedObject&) {
+                                        seen += key.name;
+                                        return true;
+                                    });
+    };
+    turn([&] { tasks_.spawn("visit of all", visit_all()); });
+    EXPECT_EQ(seen, "acd");
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include "apiserver/internal/admission/evaluate_beside.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
-#include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/version_conversion.h"
+#include "apiserver/watching/visit_in_turns.h"
 #include "base/time/loop_watch.h"
 
 namespace muster::apiserver {
@@ -133,42 +133,44 @@ std::vector<AdmissionPolicies::Selected> AdmissionPolicies::selected_by(
     return all;
 }
 
-std::expected<std::vector<kube::ObjectPtr>, std::string> AdmissionPolicies::params_of(
-    const Policy& policy, const PolicyBinding& binding, const std::string& space) const {
-    if (!policy.param_kind || !binding.params) return std::vector<kube::ObjectPtr>{nullptr};
+Task<std::expected<AdmissionPolicies::Params, std::string>> AdmissionPolicies::params_of(
+    const Policy& policy, const PolicyBinding& binding, std::string space) const {
+    Params params;
+    if (!policy.param_kind || !binding.params) {
+        params.objects.push_back(nullptr);
+        co_return params;
+    }
     const PolicyBinding::ParamRef& ref = *binding.params;
-    const DefPtr def =
-        state_.registry.find_kind(policy.param_kind->api_version, policy.param_kind->kind);
-    if (def == nullptr)
-        return std::unexpected(
+    params.def = state_.registry.find_kind(policy.param_kind->api_version, policy.param_kind->kind);
+    if (params.def == nullptr)
+        co_return std::unexpected(
             fmt::format("paramKind kind `{}` not known", param_kind_text(*policy.param_kind)));
     std::string from;
-    if (def->type.namespaced) {
-        from = ref.namespace_.empty() ? space : ref.namespace_;
+    if (params.def->type.namespaced) {
+        from = ref.namespace_.empty() ? std::move(space) : ref.namespace_;
         if (from.empty())
-            return std::unexpected(
+            co_return std::unexpected(
                 "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
                 "resources");
     } else if (!ref.namespace_.empty()) {
-        return std::unexpected(
+        co_return std::unexpected(
             "paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
     }
-    std::vector<kube::ObjectPtr> params;
+    const std::string resource = params.def->storage_key();
     if (!ref.name.empty()) {
-        if (const CachedObject* found = state_.cache.find(def->storage_key(), from, ref.name))
-            params.push_back(before_write(*def, found->tree()));
+        if (const CachedObject* found = state_.cache.find(resource, from, ref.name))
+            params.objects.push_back(found->object);
     } else {
-        const auto [first, last] = state_.cache.range(def->storage_key(), from);
-        for (auto it = first; it != last; ++it) {
-            const kube::ObjectPtr tree = it->second.tree();
-            if (matches_labels(ref.selector, object_at(metadata_of(tree->get_object()), "labels")))
-                params.push_back(before_write(*def, tree));
-        }
+        co_await visit_in_turns(state_.cache, resource, from, [&](const auto&, const auto& cached) {
+            if (matches_labels(ref.selector, *cached.object))
+                params.objects.push_back(cached.object);
+            return true;
+        });
     }
-    if (params.empty() && ref.needs_one)
-        return std::unexpected(
+    if (params.objects.empty() && ref.needs_one)
+        co_return std::unexpected(
             "no params found for policy binding with `Deny` parameterNotFoundAction");
-    return params;
+    co_return params;
 }
 
 Task<StatusResult<void>> AdmissionPolicies::apply(const Selected& selected,
@@ -191,12 +193,14 @@ Task<StatusResult<void>> AdmissionPolicies::apply(const Selected& selected,
     WriteInQuestion write = write_in(question);
     write.space = space.get();
     for (const Bindings::Ptr& binding : selected.bindings) {
-        const auto params = params_of(policy, *binding, subject.target.namespace_);
+        const auto params = co_await params_of(policy, *binding, subject.target.namespace_);
         if (!params) {
             report.misconfigured(policy, binding.get(), params.error());
             continue;
         }
-        for (const kube::ObjectPtr& param : *params) {
+        for (const store::ObjectTextPtr& object : params->objects) {
+            const kube::ObjectPtr param =
+                object == nullptr ? nullptr : before_write(*params->def, object->tree());
             write.params = param.get();
             const auto evaluate = [&](cel::Authorizer& authorizer, std::uint64_t at_once) {
                 PolicyVerdict verdict = evaluate_policy(policy, write, authorizer, at_once);

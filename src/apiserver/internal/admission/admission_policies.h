@@ -35,13 +35,19 @@ class AdmissionPolicies {
         DefPtr seen_as;
         std::vector<Bindings::Ptr> bindings;
     };
+    struct Params {
+        DefPtr def;
+        std::vector<store::ObjectTextPtr> objects;  ///< null: it is evaluated without one
+    };
     class Report;
 
     std::vector<Selected> selected_by(const SubjectToMatch& subject_to_match,
                                       const AdmissionSubject& subject) const;
-    /// Those of a binding, null for none; or why they can't be found.
-    std::expected<std::vector<kube::ObjectPtr>, std::string> params_of(
-        const Policy& policy, const PolicyBinding& binding, const std::string& space) const;
+    /// The parameters of a binding as they are stored; or why they can't be found. There may be any
+    /// number of them: one at a time is worth a tree.
+    Task<std::expected<Params, std::string>> params_of(const Policy& policy,
+                                                       const PolicyBinding& binding,
+                                                       std::string space) const;
     /// The error if the write can't be seen as the policy wants it.
     Task<StatusResult<void>> apply(const Selected& selected, const AdmissionSubject& subject,
                                    const json::value* before, const json::value* after,

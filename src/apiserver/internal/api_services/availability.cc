@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "apiserver/internal/webhooks/service_place.h"
 #include "apiserver/internal/webhooks/service_route.h"
 #include "apiserver/objects/conditions.h"
@@ -14,13 +16,6 @@ namespace {
 
 constexpr std::size_t kLongestReason = 1024;
 constexpr std::string_view kAvailableType = "Available";
-
-/// The name of the service's port; nullopt if there is no such port.
-std::optional<std::string> service_port_name(const json::object& service, std::uint16_t number) {
-    for (const json::object* port : objects_at(child(service, "spec"), "ports"))
-        if (int_at(*port, "port") == number) return std::string(string_at(*port, "name"));
-    return std::nullopt;
-}
 
 }  // namespace
 
@@ -42,30 +37,36 @@ Availability too_many_servers(std::size_t most) {
                         most)};
 }
 
-std::optional<Availability> problem_of_service(const WatchCache& cache,
-                                               const ExtensionServer& server) {
+Task<std::optional<Availability>> problem_of_service(const WatchCache& cache,
+                                                     ExtensionServer server) {
     const auto& [space, name] = server.service;
     const CachedObject* found = cache.find("services", space, name);
     if (found == nullptr)
-        return Availability{false, "ServiceNotFound",
-                            fmt::format("service/{} in \"{}\" is not present", name, space)};
-    const kube::ObjectPtr held = found->tree();
-    const json::object& service = held->get_object();
-    if (!external_name_of(service).empty()) return std::nullopt;
-    const std::optional<std::string> port = service_port_name(service, server.port);
+        co_return Availability{false, "ServiceNotFound",
+                               fmt::format("service/{} in \"{}\" is not present", name, space)};
+    const kube::ObjectPtr service = found->tree();
+    if (!external_name_of(service->get_object()).empty()) co_return std::nullopt;
+    const Result<const json::object*> port = service_port(service->get_object(), server.port);
     if (!port)
-        return Availability{false, "ServicePortError",
-                            fmt::format("service/{} in \"{}\" is not listening on port {}", name,
-                                        space, server.port)};
-    if (has_places(cache, server.service, service, server.port)) return std::nullopt;
-    if (!has_selector(service) && !has_endpoints(cache, server.service))
-        return Availability{
-            false, "EndpointsNotFound",
-            fmt::format("cannot find endpoints for service/{} in \"{}\"", name, space)};
-    return Availability{
-        false, "MissingEndpoints",
-        fmt::format("endpoints for service/{} in \"{}\" have no addresses with port name \"{}\"",
-                    name, space, *port)};
+        co_return Availability{false, "ServicePortError",
+                               fmt::format("service/{} in \"{}\" is not listening on port {}", name,
+                                           space, server.port)};
+    const ServicePlaces places = co_await places_of(cache, server.service, service, server.port);
+    switch (places) {
+        case ServicePlaces::kSome:
+            co_return std::nullopt;
+        case ServicePlaces::kNoEndpoints:
+            co_return Availability{
+                false, "EndpointsNotFound",
+                fmt::format("cannot find endpoints for service/{} in \"{}\"", name, space)};
+        case ServicePlaces::kNoAddresses:
+            co_return Availability{
+                false, "MissingEndpoints",
+                fmt::format(
+                    "endpoints for service/{} in \"{}\" have no addresses with port name \"{}\"",
+                    name, space, string_at(**port, "name"))};
+    }
+    std::unreachable();
 }
 
 void set_available(json::object& api_service, const Availability& is, WallTime now) {

@@ -27,9 +27,10 @@ Availability failed_check(std::string_view why);
 /// There are more servers than are served at a time.
 Availability too_many_servers(std::size_t most);
 
-/// What the service of a server says against it; nullopt: the server itself has to be asked.
-std::optional<Availability> problem_of_service(const WatchCache& cache,
-                                               const ExtensionServer& server);
+/// What the service of a server says against it; nullopt: the server itself has to be asked. `cache`
+/// outlives the call.
+Task<std::optional<Availability>> problem_of_service(const WatchCache& cache,
+                                                     ExtensionServer server);
 
 /// Sets the condition of an APIService. Its time changes only with its status.
 void set_available(json::object& api_service, const Availability& is, WallTime now);

@@ -3,6 +3,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "apiserver/objects/text_fields.h"
+#include "apiserver/watching/visit_in_turns.h"
 
 namespace muster::apiserver {
 
@@ -32,21 +33,32 @@ DisruptionController::DisruptionController(ServerState& state, Writer& writer)
 void DisruptionController::recover(const StartingObject& object) {
     if (object.key.resource != budgets()) return;
     const NamespacedName key{object.key.namespace_, object.key.name};
-    cover(key, object.cached.tree()->get_object());
+    put_budget(key, object.cached.tree()->get_object());
     queue_.add(key);
 }
 
-void DisruptionController::cover(const NamespacedName& key, const json::object& budget) {
+void DisruptionController::put_budget(const NamespacedName& key, const json::object& budget) {
     std::optional<kube::LabelSelector> selector = covered_by(budget);
     const auto [entry, fresh] = budgets_.try_emplace(key);
-    Covered& covered = entry->second;
-    if (!fresh && covered.selector == selector) return;
-    covered.selector = std::move(selector);
-    covered.coverage = {};
-    const auto [first, last] = state_.cache.range("pods", key.namespace_);
-    for (auto pod = first; pod != last; ++pod)
-        if (matches(covered.selector, *pod->second.object))
-            covered.coverage.put(pod->second.tree()->get_object());
+    if (!fresh && entry->second.selector == selector) return;
+    entry->second = {.selector = std::move(selector), .since = ++selectors_};
+}
+
+Task<void> DisruptionController::find_pods(NamespacedName key) {
+    const std::uint64_t since = budgets_.at(key).since;
+    const auto budget = [&]() -> Covered* {
+        const auto found = budgets_.find(key);
+        return found == budgets_.end() || found->second.since != since ? nullptr : &found->second;
+    };
+    co_await visit_in_turns(state_.cache, "pods", key.namespace_,
+                            [&](const auto&, const auto& pod) {
+                                Covered* const covered = budget();
+                                if (covered == nullptr) return false;
+                                if (matches(covered->selector, *pod.object))
+                                    covered->coverage.put(pod.tree()->get_object());
+                                return true;
+                            });
+    if (Covered* const covered = budget()) covered->has_pods = true;
 }
 
 void DisruptionController::observe(const store::StoreChange& change, const kube::ObjectPtr&) {
@@ -57,7 +69,7 @@ void DisruptionController::observe(const store::StoreChange& change, const kube:
             queue_.forget(key);
             return;
         }
-        cover(key, change.object->get_object());
+        put_budget(key, change.object->get_object());
         queue_.add(key);
         return;
     }
@@ -97,10 +109,14 @@ std::optional<std::int64_t> DisruptionController::scale_of(const std::string& na
 Task<StatusResult<void>> DisruptionController::reconcile(NamespacedName key) {
     const DefPtr def =
         state_.registry.find(kDisruptionBudgets.api_version(), kDisruptionBudgets.plural);
+    if (const auto known = budgets_.find(key); known != budgets_.end() && !known->second.has_pods)
+        co_await find_pods(key);
     std::optional<WallTime> again;
     Writer::Change change = [this, def, key, &again](const json::value& current) {
         const auto covered = budgets_.find(key);
-        if (covered == budgets_.end()) return StatusResult<NextState>(NextState{});
+        // One whose selector has changed meanwhile is in the queue again.
+        if (covered == budgets_.end() || !covered->second.has_pods)
+            return StatusResult<NextState>(NextState{});
         BudgetState state = budget_status(
             current.get_object(), covered->second.coverage,
             [&](const PodController& controller) { return scale_of(key.namespace_, controller); },

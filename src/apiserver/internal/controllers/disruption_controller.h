@@ -23,7 +23,10 @@ class DisruptionController final : public Controller {
     void observe(const store::StoreChange& change, const kube::ObjectPtr& before) override;
 
   private:
-    void cover(const NamespacedName& key, const json::object& budget);
+    void put_budget(const NamespacedName& key, const json::object& budget);
+    /// Counts the pods of a budget whose selector is new, in turns of the loop. What changes meanwhile
+    /// is observed.
+    Task<void> find_pods(NamespacedName key);
     void observe_pod(const store::StoreChange& change);
     std::optional<std::int64_t> scale_of(const std::string& namespace_,
                                          const PodController& controller) const;
@@ -34,8 +37,11 @@ class DisruptionController final : public Controller {
     struct Covered {
         std::optional<kube::LabelSelector> selector = std::nullopt;
         Coverage coverage = {};
+        bool has_pods = false;    ///< those that were there before it have been looked through
+        std::uint64_t since = 0;  ///< differs with each selector
     };
     std::map<NamespacedName, Covered> budgets_;
+    std::uint64_t selectors_ = 0;
     ControllerQueue<NamespacedName> queue_;
 };
 

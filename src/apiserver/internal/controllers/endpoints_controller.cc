@@ -1,11 +1,10 @@
 #include "apiserver/internal/controllers/endpoints_controller.h"
 
-#include <boost/asio/post.hpp>
-
 #include "apiserver/internal/webhooks/service_route.h"
 #include "apiserver/objects/json_access.h"
+#include "apiserver/objects/label_selection.h"
 #include "apiserver/objects/text_fields.h"
-#include "base/time/loop_watch.h"
+#include "apiserver/watching/visit_in_turns.h"
 #include "kube/values/document.h"
 #include "kube/values/equality.h"
 
@@ -111,7 +110,9 @@ void EndpointsController::put_service(const NamespacedName& key, kube::ObjectPtr
     }
     if (!has_endpoints(object)) return;
     by_label_[{key.namespace_, label_of(object)}].insert(key.name);
-    services_[key].object = std::move(service);
+    Service& made = services_[key];
+    made.selector = selector_for_pods(object);
+    made.object = std::move(service);
     queue_.add(key);
 }
 
@@ -120,20 +121,17 @@ Task<void> EndpointsController::find_pods(std::string namespace_) {
     for (auto service = services_.lower_bound({namespace_, ""});
          service != services_.end() && service->first.namespace_ == namespace_; ++service)
         if (!service->second.has_pods) found.emplace(service->first.name, service->second.object);
-    const WatchCache::Objects& pods = state_.cache.objects("pods");
-    NamespacedName last{namespace_, ""};
-    for (auto pod = pods.upper_bound(last);
-         pod != pods.end() && pod->first.namespace_ == namespace_; pod = pods.upper_bound(last)) {
-        last = pod->first;
-        std::set<std::string> concerned;
-        each_label(pod->second.object->text(), [&](std::string_view key, std::string_view value) {
-            add_services_for(namespace_, key, value, concerned);
+    co_await visit_in_turns(
+        state_.cache, "pods", namespace_, [&](const auto& key, const auto& pod) {
+            std::set<std::string> concerned;
+            each_label(pod.object->text(), [&](std::string_view label, std::string_view value) {
+                add_services_for(namespace_, label, value, concerned);
+            });
+            for (const std::string& name : concerned)
+                if (found.contains(name))
+                    put_pod({namespace_, name}, key.name, &pod.tree()->get_object());
+            return true;
         });
-        for (const std::string& name : concerned)
-            if (found.contains(name))
-                put_pod({namespace_, name}, last.name, &pod->second.tree()->get_object());
-        if (turn_is_long()) co_await asio::post(state_.tasks.executor(), asio::use_awaitable);
-    }
     for (const auto& [name, object] : found)
         if (const auto service = services_.find({namespace_, name});
             service != services_.end() && service->second.object == object)
@@ -150,11 +148,9 @@ void EndpointsController::add_services_for(const std::string& namespace_, std::s
 void EndpointsController::put_pod(const NamespacedName& key, const std::string& pod_name,
                                   const json::object* pod) {
     Service& service = services_.at(key);
-    const json::object& object = service.object->get_object();
     std::optional<PodEndpoint> made;
-    if (pod != nullptr)
-        if (const json::value* labels = metadata_of(*pod).if_contains("labels"))
-            if (selects(object, *labels)) made = pod_endpoint(object, *pod);
+    if (pod != nullptr && matches_labels(service.selector, object_at(metadata_of(*pod), "labels")))
+        made = pod_endpoint(service.object->get_object(), *pod);
     const auto known = service.pods.find(pod_name);
     if (!made) {
         if (known == service.pods.end()) return;

@@ -25,6 +25,7 @@ class EndpointsController final : public Controller {
   private:
     struct Service {
         kube::ObjectPtr object;
+        kube::LabelSelector selector;
         PodEndpoints pods;
         bool has_pods = false;  ///< those that were there before it have been looked through
     };

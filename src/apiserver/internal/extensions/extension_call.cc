@@ -4,14 +4,14 @@
 
 namespace muster::apiserver {
 
-Result<ExtensionEndpoint> endpoint_of(ServerState& state, const ExtensionServer& server) {
+Task<Result<ExtensionEndpoint>> endpoint_of(ServerState& state, ExtensionServer server) {
     WebhookEndpoint where;
     where.host = fmt::format("{}.{}.svc", server.service.name, server.service.namespace_);
     where.port = server.port;
     where.ca_pem = server.ca_pem;
     where.service = server.service;
-    TRY(where, with_place(state.cache, state.rng, std::move(where)));
-    return ExtensionEndpoint{std::move(where), server.insecure};
+    CO_TRY(where, co_await with_place(state, std::move(where)));
+    co_return ExtensionEndpoint{std::move(where), server.insecure};
 }
 
 std::string url_of(const ExtensionEndpoint& endpoint, const std::string& path) {
@@ -50,7 +50,7 @@ Task<Result<net::HttpResponse>> ask_extension(ServerState& state, ExtensionEndpo
 Task<Result<net::HttpResponse>> ask_extension(ServerState& state, ExtensionServer server,
                                               std::string path, std::size_t most, Duration time,
                                               std::string method) {
-    CO_TRY(ExtensionEndpoint endpoint, endpoint_of(state, server));
+    CO_TRY(ExtensionEndpoint endpoint, co_await endpoint_of(state, server));
     co_return co_await ask_extension(state, std::move(endpoint), std::move(path), most, time,
                                      std::move(method));
 }

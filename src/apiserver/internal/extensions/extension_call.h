@@ -8,7 +8,7 @@
 namespace muster::apiserver {
 
 /// The endpoint of a server at one of the places where its service leads to now.
-Result<ExtensionEndpoint> endpoint_of(ServerState& state, const ExtensionServer& server);
+Task<Result<ExtensionEndpoint>> endpoint_of(ServerState& state, ExtensionServer server);
 
 /// As Go names it in errors: of a service with an external name by that.
 std::string url_of(const ExtensionEndpoint& endpoint, const std::string& path);

@@ -196,8 +196,9 @@ Task<std::optional<Availability>> ExtensionController::availability_of(Extension
     const Instant end = state_.clock.now() + kCheckTime;
     std::string failure;
     for (int attempt = 0; attempt < kAttempts && state_.clock.now() < end; ++attempt) {
-        if (const auto problem = problem_of_service(state_.cache, server)) co_return problem;
-        Result<ExtensionEndpoint> endpoint = endpoint_of(state_, server);
+        if (std::optional<Availability> problem = co_await problem_of_service(state_.cache, server))
+            co_return problem;
+        Result<ExtensionEndpoint> endpoint = co_await endpoint_of(state_, server);
         if (!endpoint) co_return failed_check(endpoint.error().message());
         endpoint->insecure = true;
         const std::string url = url_of(*endpoint, server.path());

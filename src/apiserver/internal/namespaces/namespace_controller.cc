@@ -4,6 +4,7 @@
 #include "apiserver/internal/types/crd.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "apiserver/watching/visit_in_turns.h"
 #include "base/time/loop_watch.h"
 
 namespace muster::apiserver {
@@ -75,9 +76,11 @@ Task<StatusResult<void>> NamespaceController::delete_content(store::StoreKey con
     int deleted = 0;
     for (const DefPtr& def : content_types(container)) {
         std::vector<NamespacedName> keys;
-        const auto [first, last] = state_.cache.range(def->storage_key(), scope_of(container));
-        for (auto it = first; it != last; ++it)
-            if (!is_deleting(*it->second.object)) keys.push_back(it->first);
+        co_await visit_in_turns(state_.cache, def->storage_key(), scope_of(container),
+                                [&](const NamespacedName& key, const CachedObject& cached) {
+                                    if (!is_deleting(*cached.object)) keys.push_back(key);
+                                    return true;
+                                });
         for (const NamespacedName& key : keys) {
             Target target;
             target.def = def;
@@ -125,18 +128,15 @@ Task<StatusResult<void>> NamespaceController::report_remaining(store::StoreKey c
     if (!is_namespace(container)) co_return StatusResult<void>();
     NamespaceContent left;
     for (const DefPtr& def : content_types(container)) {
-        NamespacedName last{container.name, ""};
-        for (;;) {
-            // Looked up in each turn: a definition may go, and its objects with it.
-            const WatchCache::Objects& objects = state_.cache.objects(def->storage_key());
-            const auto it = objects.upper_bound(last);
-            if (it == objects.end() || it->first.namespace_ != container.name) break;
-            last = it->first;
-            ++left.instances[def->type.qualified()];
-            each_finalizer(it->second.object->text(),
-                           [&](std::string_view name) { ++left.by_finalizer[std::string(name)]; });
-            if (turn_is_long()) co_await asio::post(state_.executor, asio::use_awaitable);
-        }
+        co_await visit_in_turns(state_.cache, def->storage_key(), container.name,
+                                [&](const NamespacedName&, const CachedObject& cached) {
+                                    ++left.instances[def->type.qualified()];
+                                    each_finalizer(cached.object->text(),
+                                                   [&](std::string_view name) {
+                                                       ++left.by_finalizer[std::string(name)];
+                                                   });
+                                    return true;
+                                });
     }
     co_return co_await report_content(state_, writer_, std::move(container.name), std::move(left));
 }

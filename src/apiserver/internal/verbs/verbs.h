@@ -24,8 +24,8 @@ class Verbs final : public RequestHandler {
 
     const Registry& registry() const override { return state_.registry; }
     const ExtensionServers& extensions() const override { return state_.extensions; }
-    Result<ExtensionEndpoint> place_of(const ExtensionServer& server) const override {
-        return endpoint_of(state_, server);
+    Task<Result<ExtensionEndpoint>> place_of(ExtensionServer server) const override {
+        return endpoint_of(state_, std::move(server));
     }
     ExtensionCaller* extension_caller() const override { return state_.extension_caller; }
     const WatchCache& cache() const override { return state_.cache; }

@@ -1,20 +1,24 @@
 #pragma once
 
-#include "apiserver/watching/watch_cache.h"
+#include "apiserver/internal/server_state.h"
 #include "apiserver/webhook_caller.h"
-#include "base/rng.h"
 
 namespace muster::apiserver {
 
-/// An endpoint with the place to connect to: of a service one of those to which it leads now.
-/// kNotFound, kUnavailable with what is missing.
-Result<WebhookEndpoint> with_place(const WatchCache& cache, Rng& rng, WebhookEndpoint endpoint);
+// Where a service leads to now. To find that out, all pods of its namespace are looked at, or all of
+// its EndpointSlices, in turns of the loop.
 
-/// Whether a service leads anywhere at that port.
-bool has_places(const WatchCache& cache, const ServiceName& name, const json::object& service,
-                std::uint16_t port);
+/// An endpoint with the place to connect to: of a service one of those to which it leads.
+/// kNotFound, kUnavailable with what is missing. `state` outlives the call.
+Task<Result<WebhookEndpoint>> with_place(ServerState& state, WebhookEndpoint endpoint);
 
-/// Whether there are EndpointSlices or Endpoints of a service.
-bool has_endpoints(const WatchCache& cache, const ServiceName& service);
+enum class ServicePlaces {
+    kSome,
+    kNoAddresses,  ///< what it has is not ready, or has no such port
+    kNoEndpoints,  ///< it selects no pods, and nothing else stands behind it
+};
+/// Whether a service leads anywhere at a port. `cache` outlives the call.
+Task<ServicePlaces> places_of(const WatchCache& cache, ServiceName name, kube::ObjectPtr service,
+                              std::uint16_t port);
 
 }  // namespace muster::apiserver

@@ -1,7 +1,6 @@
 #include "apiserver/internal/webhooks/service_route.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "apiserver/objects/json_access.h"
 
@@ -45,32 +44,6 @@ std::optional<std::uint16_t> named_port(const json::object& pod, std::string_vie
                 return as_port(int_at(port.get_object(), "containerPort"));
     }
     return std::nullopt;
-}
-
-std::optional<std::uint16_t> target_in(const json::object& pod, const json::object& port) {
-    const std::string_view name = string_at(port, "targetPort");
-    if (!name.empty()) return named_port(pod, name);
-    return as_port(port.contains("targetPort") ? int_at(port, "targetPort") : int_at(port, "port"));
-}
-
-const json::object* find_port(const json::object& service, std::uint16_t number) {
-    const json::object* spec = object_at(service, "spec");
-    const json::array* ports = spec == nullptr ? nullptr : array_at(*spec, "ports");
-    if (ports == nullptr) return nullptr;
-    for (const json::value& port : *ports)
-        if (port.is_object() && int_at(port.get_object(), "port") == number)
-            return &port.get_object();
-    return nullptr;
-}
-
-Error no_port(const json::object& service, std::uint16_t port) {
-    return Error(Code::kNotFound,
-                 fmt::format("service \"{}\" has no port {}", name_of(service), port));
-}
-
-Error no_endpoints(const json::object& service) {
-    return Error(Code::kUnavailable,
-                 fmt::format("no endpoints available for service \"{}\"", name_of(service)));
 }
 
 const json::array& array_in(const json::object& object, std::string_view key) {
@@ -135,44 +108,30 @@ kube::LabelSelector selector_for_pods(const json::object& service) {
     return kube::LabelSelector::from_map(pairs);
 }
 
-bool selects(const json::object& service, const json::value& labels) {
-    const json::object* selector = selector_of(service);
-    const json::object* given = labels.if_object();
-    return selector != nullptr && given != nullptr &&
-           std::ranges::all_of(*selector, [&](const auto& wanted) {
-               const json::value* label = given->if_contains(wanted.key());
-               return label != nullptr && *label == wanted.value();
-           });
+Result<const json::object*> service_port(const json::object& service, std::uint16_t number) {
+    const json::object* spec = object_at(service, "spec");
+    const json::array* ports = spec == nullptr ? nullptr : array_at(*spec, "ports");
+    if (ports != nullptr)
+        for (const json::value& port : *ports)
+            if (port.is_object() && int_at(port.get_object(), "port") == number)
+                return &port.get_object();
+    return Error(Code::kNotFound,
+                 fmt::format("service \"{}\" has no port {}", name_of(service), number));
 }
 
-Result<std::vector<ServicePod>> pods_behind(const json::object& service, std::uint16_t port,
-                                            const std::vector<kube::ObjectPtr>& pods) {
-    const json::object* wanted = find_port(service, port);
-    if (wanted == nullptr) return no_port(service, port);
-    std::vector<ServicePod> behind;
-    for (const kube::ObjectPtr& pod : pods) {
-        const json::object& fields = pod->get_object();
-        const json::value* labels = metadata_of(fields).if_contains("labels");
-        if (labels == nullptr || !selects(service, *labels) || !is_ready(fields)) continue;
-        if (const auto target = target_in(fields, *wanted))
-            behind.push_back({std::string(name_of(fields)), *target});
-    }
-    if (behind.empty()) return no_endpoints(service);
-    return behind;
+std::optional<std::uint16_t> target_at(const json::object& pod, const json::object& service_port) {
+    if (!is_ready(pod)) return std::nullopt;
+    const std::string_view name = string_at(service_port, "targetPort");
+    if (!name.empty()) return named_port(pod, name);
+    return as_port(
+        int_at(service_port, service_port.contains("targetPort") ? "targetPort" : "port"));
 }
 
-Result<std::vector<NetworkPort>> places_behind(const json::object& service, std::uint16_t port,
-                                               const std::vector<kube::ObjectPtr>& endpoints) {
-    const json::object* wanted = find_port(service, port);
-    if (wanted == nullptr) return no_port(service, port);
-    const std::string_view name = string_at(*wanted, "name");
-    std::vector<NetworkPort> places;
-    for (const kube::ObjectPtr& each : endpoints) {
-        add_places_of_slice(each->get_object(), name, places);
-        add_places_of_endpoints(each->get_object(), name, places);
-    }
-    if (places.empty()) return no_endpoints(service);
-    return places;
+void add_places(const json::object& endpoints, const json::object& service_port,
+                std::vector<NetworkPort>& places) {
+    const std::string_view name = string_at(service_port, "name");
+    add_places_of_slice(endpoints, name, places);
+    add_places_of_endpoints(endpoints, name, places);
 }
 
 }  // namespace muster::apiserver

@@ -8,7 +8,10 @@
 namespace muster::apiserver {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Optional;
 
 kube::ObjectPtr pod(std::string_view name, std::string_view label, std::string_view ready = "True",
                     std::string_view meta = "") {
@@ -27,11 +30,18 @@ json::object service(std::string_view ports, std::string_view selector = R"({"ap
         .get_object();
 }
 
-const std::vector<kube::ObjectPtr> kPods{
-    pod("a", "hook"), pod("b", "other"), pod("c", "hook", "False"), pod("d", "hook"),
-    pod("e", "hook", "True", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")")};
+/// Where pods take connections to its port 443: one that is ready, one that is not, a second one, and
+/// one that is being deleted.
+std::vector<std::optional<std::uint16_t>> targets(const json::object& service) {
+    std::vector<std::optional<std::uint16_t>> found;
+    for (const kube::ObjectPtr& one :
+         {pod("a", "hook"), pod("c", "hook", "False"), pod("d", "hook"),
+          pod("e", "hook", "True", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")")})
+        found.push_back(target_at(one->get_object(), *service_port(service, 443).value()));
+    return found;
+}
 
-TEST(ServiceRouteTest, ReadyPodsThatAreSelectedAtTheTargetPort) {
+TEST(ServiceRouteTest, ReadyPodsAtTheTargetPort) {
     struct Case {
         const char* ports;
         std::uint16_t expected;
@@ -39,33 +49,33 @@ TEST(ServiceRouteTest, ReadyPodsThatAreSelectedAtTheTargetPort) {
     for (const Case& c :
          {Case{R"([{"port":443}])", 443}, Case{R"([{"port":443,"targetPort":9443}])", 9443},
           Case{R"([{"port":80,"targetPort":1},{"port":443,"targetPort":"web"}])", 8443}})
-        EXPECT_THAT(*pods_behind(service(c.ports), 443, kPods),
-                    ElementsAre(ServicePod{"a", c.expected}, ServicePod{"d", c.expected}))
+        EXPECT_THAT(targets(service(c.ports)), ElementsAre(Optional(c.expected), std::nullopt,
+                                                           Optional(c.expected), std::nullopt))
             << c.ports;
 }
 
-TEST(ServiceRouteTest, WhyThereIsNone) {
+TEST(ServiceRouteTest, WhatPodsDoNotHave) {
+    for (const char* ports :
+         {R"([{"port":443,"targetPort":"none"}])", R"([{"port":443,"targetPort":70000}])"})
+        EXPECT_THAT(targets(service(ports)), Each(std::nullopt)) << ports;
+    const auto none = service_port(service(R"([{"port":80}])"), 443);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code(), Code::kNotFound);
+    EXPECT_EQ(none.error().message(), "service \"s\" has no port 443");
+}
+
+TEST(ServiceRouteTest, WhichPodsItSelects) {
+    const std::map<std::string, std::string> labels{{"app", "hook"}, {"x", "y"}};
     struct Case {
-        json::object service;
-        Code code;
-        const char* message;
+        const char* selector;
+        bool expected;
     };
-    const Case cases[] = {
-        {service(R"([{"port":443}])", R"({"app":"none"})"), Code::kUnavailable,
-         "no endpoints available for service \"s\""},
-        {service(R"([{"port":443}])", R"({"app":"hook","x":"z"})"), Code::kUnavailable,
-         "no endpoints available for service \"s\""},
-        {service(R"([{"port":443,"targetPort":"none"}])"), Code::kUnavailable,
-         "no endpoints available for service \"s\""},
-        {service(R"([{"port":443,"targetPort":70000}])"), Code::kUnavailable,
-         "no endpoints available for service \"s\""},
-        {service(R"([{"port":80}])"), Code::kNotFound, "service \"s\" has no port 443"},
-    };
-    for (const Case& c : cases) {
-        const auto behind = pods_behind(c.service, 443, kPods);
-        ASSERT_FALSE(behind) << c.message;
-        EXPECT_EQ(behind.error().code(), c.code);
-        EXPECT_EQ(behind.error().message(), c.message);
+    for (const Case& c :
+         {Case{R"({"app":"hook"})", true}, Case{R"({"app":"hook","x":"y"})", true},
+          Case{R"({"app":"other"})", false}, Case{R"({"app":"hook","x":"z"})", false}}) {
+        const json::object one = service("[]", c.selector);
+        EXPECT_TRUE(has_selector(one));
+        EXPECT_EQ(selector_for_pods(one).matches(labels), c.expected) << c.selector;
     }
 }
 
@@ -82,13 +92,16 @@ TEST(ServiceRouteTest, WithoutASelectorItLeadsToItsEndpoints) {
         {"addresses":["10.0.0.3"],"conditions":{"ready":true}},{"addresses":[]}]})");
     const kube::ObjectPtr old = object(R"({"subsets":[{"addresses":[{"ip":"10.0.0.4"}],
         "notReadyAddresses":[{"ip":"10.0.0.5"}],"ports":[{"name":"web","port":8443}]}]})");
-    EXPECT_THAT(places_behind(named, 443, {slice}).value(),
+    const auto places = [&](std::uint16_t port, const kube::ObjectPtr& endpoints) {
+        std::vector<NetworkPort> found;
+        add_places(endpoints->get_object(), *service_port(named, port).value(), found);
+        return found;
+    };
+    EXPECT_THAT(places(443, slice),
                 ElementsAre(NetworkPort{"10.0.0.1", 9443}, NetworkPort{"10.0.0.3", 9443}));
-    EXPECT_THAT(places_behind(named, 443, {old}).value(),
-                ElementsAre(NetworkPort{"10.0.0.4", 8443}));
-    EXPECT_EQ(places_behind(named, 1, {slice, old}).error().message(),
-              "no endpoints available for service \"s\"");
-    EXPECT_EQ(places_behind(named, 2, {slice}).error().code(), Code::kNotFound);
+    EXPECT_THAT(places(443, old), ElementsAre(NetworkPort{"10.0.0.4", 8443}));
+    EXPECT_THAT(places(1, slice), IsEmpty());
+    EXPECT_THAT(places(1, old), IsEmpty());
 }
 
 TEST(ServiceRouteTest, AnExternalNameStandsForAnother) {

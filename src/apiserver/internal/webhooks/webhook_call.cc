@@ -9,7 +9,7 @@ Task<Result<std::string>> call_webhook(ServerState& state, WebhookEndpoint endpo
     if (state.webhooks == nullptr)
         co_return Error(Code::kUnsupported, "this server does not call webhooks");
     const std::string url = endpoint.url(time);
-    auto target = with_place(state.cache, state.rng, std::move(endpoint));
+    auto target = co_await with_place(state, std::move(endpoint));
     if (!target)
         co_return Error(target.error().code(),
                         fmt::format("Post \"{}\": {}", url, target.error().message()));

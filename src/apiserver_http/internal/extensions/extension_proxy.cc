@@ -168,7 +168,8 @@ Task<apiserver::StatusResult<void>> ExtensionProxy::serve(Incoming& incoming,
     request.target = forwarded_target(http.target);
     request.headers = forwarded_headers(http.headers, incoming.user());
     request.body = std::move(http.body);
-    Result<apiserver::ExtensionEndpoint> endpoint = handler_.place_of(server);
+    Result<apiserver::ExtensionEndpoint> endpoint = co_await handler_.place_of(server);
+    incoming.works();
     if (!endpoint || handler_.extension_caller() == nullptr)
         respond_unavailable(incoming);
     else if (asks_for_upgrade(http.headers))
