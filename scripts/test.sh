@@ -221,6 +221,8 @@ summary() {
         say "$all_earlier of them passed in an earlier run, and nothing that they depend on has changed: ./dev test --all runs all"
     fi
     say "in $(seconds_since "$1")"
+    # Also here: where only the end of the output is kept, this much of it is.
+    grep -v '^ ' "$failures" | sed 's/^/failed: /' || true
     if ((all_skipped)); then
         say "$all_passed passed, $all_failed failed, $all_skipped skipped"
     else
@@ -340,7 +342,7 @@ run_ctest() {
         # shellcheck disable=SC2030
         if [[ -n $filter ]]; then export GTEST_FILTER=$filter; fi
         step "run $suite" ctest --test-dir "$root/build/$preset" -j "$(cores)" --no-tests=error \
-            --output-on-failure --timeout 900 --output-junit "$output/ctest.junit" ${same:+-E "$same"} "$@" || true
+            --output-on-failure --no-label-summary --timeout 900 --output-junit "$output/ctest.junit" ${same:+-E "$same"} "$@" || true
         if [[ -n $spares_unchanged ]]; then unchanged keep-programs "$root/build/$preset" "$output"; fi
     ) || true
     count "$suite" ctest "$output"
