@@ -7,8 +7,8 @@ import itertools
 import json
 import urllib.parse
 
-from attacked import MERGE
-from test_holds_of_kinds import GATED, METADATA, PODS, REFUSED, SPACE, STRANGER, TABLE, YAML, daemon, tenant  # noqa: F401 (fixtures)
+from attacked import MERGE, rule
+from test_holds_of_kinds import GATED, METADATA, PODS, REFUSED, ROLES, SPACE, STRANGER, TABLE, YAML, daemon, tenant  # noqa: F401 (fixtures)
 
 MAPS = f"{SPACE}/configmaps"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -136,3 +136,35 @@ def test_what_a_service_a_budget_and_a_policy_select(daemon, tenant):  # noqa: F
         status, answer = daemon.ask("POST", f"{SPACE}/secrets", {"metadata": {"name": name}}, token=tenant)
         assert status == expected, answer
     assert "unavailable" in daemon.read("/apis/e.a.io/v1/x", "application/json")
+
+
+def test_bindings_of_many_to_much(daemon, tenant):  # noqa: F811
+    """Each request looks at all bindings that may concern it."""
+    of_rbac = {"apiGroup": "rbac.authorization.k8s.io"}
+
+    def binding(name, role, subjects):
+        return {"metadata": {"name": name}, "roleRef": {**of_rbac, "kind": "Role", "name": role},
+                "subjects": [{**of_rbac, **subject} if subject["kind"] == "User" else subject for subject in subjects]}
+
+    me = {"kind": "ServiceAccount", "name": "tenant", "namespace": "default"}
+    crowd = [{"kind": "User", "name": f"u{number}"} for number in range(15_000)]
+    for number in range(40):
+        daemon.must("POST", f"{ROLES}/rolebindings", binding(f"crowd{number}", "all", crowd), token=tenant)
+    reads = [rule(["get"], [f"k{number}"], "a.io") for number in range(10_000)]
+    for number in range(40):
+        daemon.must("POST", f"{ROLES}/roles", {"metadata": {"name": f"r{number}"}, "rules": reads[number * 200:][:4000]})
+        daemon.must("POST", f"{ROLES}/rolebindings", binding(f"r{number}", f"r{number}", [me]))
+    nobody = {"kind": "User", "name": "nobody"}
+    create_many(daemon, f"{ROLES}/rolebindings", (binding(f"z{number}", f"none{number}", [me, nobody]) for number in range(5000)))
+    for user, token in (("tenant", tenant), ("stranger", daemon.account("stranger"))):
+        status, answer = daemon.ask("GET", MAPS, token=token)
+        assert status == (200 if user == "tenant" else 403), answer
+    daemon.must("DELETE", f"{ROLES}/rolebindings/all")
+    status, answer = daemon.ask("GET", MAPS, token=tenant)
+    assert status == 403 and "bytes together" in answer["message"] and len(answer["message"]) < 20_000, answer
+    reviews = "/apis/authorization.k8s.io/v1/namespaces/team/localsubjectaccessreviews"
+    attributes = {"namespace": "team", "verb": "get", "resource": "pods"}
+    for groups, expected in ((9_999, 201), (300_000, 422)):
+        status, answer = daemon.ask("POST", reviews, {"spec": {
+            "user": "nobody", "groups": [f"g{number}" for number in range(groups)], "resourceAttributes": attributes}})
+        assert status == expected, answer

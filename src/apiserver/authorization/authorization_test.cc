@@ -1,11 +1,17 @@
 #include "apiserver/authorization/authorization.h"
 
+#include <gmock/gmock.h>
+
 #include <boost/json/parse.hpp>
 
 #include "apiserver/authorization/authorization_fixture.h"
+#include "base/test_growth.h"
 
 namespace muster::apiserver {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
 
 class AuthorizationTest : public AuthorizationFixture {
   protected:
@@ -168,6 +174,107 @@ TEST_F(AuthorizationTest, RolesThatAreNotThereAreNamedInTheRefusal) {
     EXPECT_EQ(status_error(action_on_path("/metrics", kube::Method::kGet)),
               "forbidden: User \"bob\" cannot get path \"/metrics\": RBAC: "
               "clusterrole.rbac.authorization.k8s.io \"nil\" not found");
+}
+
+TEST_F(AuthorizationTest, TheFirstSubjectThatMatchesIsNamed) {
+    load(kClusterRoles, {kClusterReader});
+    struct Case {
+        const char* subjects;
+        const char* expected;  ///< empty: not allowed
+    };
+    const User account{"system:serviceaccount:a:x", {}, {"g1", "g2"}};
+    for (const Case& c :
+         {Case{R"([{"kind":"Group","name":"g2"},{"kind":"Group","name":"g1"}])", "Group \"g2\""},
+          Case{R"([{"kind":"User","name":"y"},{"kind":"ServiceAccount","name":"x","namespace":"a"},
+                   {"kind":"Group","name":"g1"}])",
+               "ServiceAccount \"x/a\""},
+          Case{R"([{"kind":"Group","name":"g1"},{"kind":"ServiceAccount","name":"x"}])",
+               "Group \"g1\""},
+          Case{R"([{"kind":"ServiceAccount","name":"x"}])", "ServiceAccount \"x/a\""},
+          Case{R"([{"kind":"User","name":"system:serviceaccount:a:x","namespace":"any"}])",
+               "User \"system:serviceaccount:a:x\""},
+          Case{R"([{"kind":"ServiceAccount","name":"x","namespace":"b"},{"kind":"Group","name":"g"},
+                   {"kind":"User","name":"x"},{"kind":"User","name":"g1"},{"kind":"Group","name":"g"},
+                   {"kind":"ServiceAccount","name":"g1","namespace":"a"}])",
+               ""}}) {
+        load(kRoleBindings, {fmt::format(R"({{"metadata":{{"name":"b","namespace":"a"}},
+            "roleRef":{{"kind":"ClusterRole","name":"reader"}},"subjects":{}}})",
+                                         c.subjects)});
+        const Decision decision =
+            decide(cache_, account, action("/api/v1/namespaces/a/pods", kube::Method::kGet));
+        EXPECT_EQ(decision.allowed, *c.expected != 0) << c.subjects;
+        EXPECT_THAT(decision.reason, HasSubstr(c.expected)) << c.subjects;
+    }
+}
+
+TEST_F(AuthorizationTest, BindingsOfOthersCostLittle) {
+    const User many{"bob", {}, std::vector<std::string>(9999, "g")};
+    EXPECT_LE(
+        growth_by_ten(
+            100,
+            [&](std::size_t size) {
+                json::array subjects;
+                for (std::size_t i = 0; i < size * 10; ++i)
+                    for (const char* kind : {"User", "Group"})
+                        subjects.push_back(
+                            json::object{{"kind", kind}, {"name", fmt::format("other{}", i)}});
+                std::vector<json::value> bindings;
+                for (int i = 0; i < 3; ++i)
+                    bindings.push_back(json::object{
+                        {"metadata", {{"name", fmt::format("b{}", i)}, {"namespace", "a"}}},
+                        {"roleRef", {{"kind", "Role"}, {"name", fmt::format("none{}", i)}}},
+                        {"subjects", subjects}});
+                AuthorizationFixture::load(kRoleBindings, std::move(bindings));
+                for (int i = 0; i < 50; ++i)
+                    EXPECT_FALSE(decide(cache_, many,
+                                        action("/api/v1/namespaces/a/pods", kube::Method::kGet))
+                                     .allowed);
+            }),
+        kLinearGrowth);
+}
+
+TEST_F(AuthorizationTest, WhatADecisionLooksAtHasALimit) {
+    json::array rules;
+    for (int i = 0; i < 6000; ++i)
+        rules.push_back(json::object{{"verbs", {"get"}},
+                                     {"apiGroups", {""}},
+                                     {"resources", {"secrets"}},
+                                     {"resourceNames", {fmt::format("s{}", i)}}});
+    std::vector<json::value> roles;
+    std::vector<json::value> bindings;
+    for (int i = 0; i < 4; ++i) {
+        const std::string name = fmt::format("r{}", i);
+        if (i == 3)
+            rules = {json::object{{"verbs", {"*"}}, {"apiGroups", {"*"}}, {"resources", {"*"}}}};
+        const json::object meta{{"name", name}, {"namespace", "a"}};
+        roles.push_back(json::object{{"metadata", meta}, {"rules", rules}});
+        bindings.push_back(json::object{{"metadata", meta},
+                                        {"roleRef", {{"kind", "Role"}, {"name", name}}},
+                                        {"subjects", {{{"kind", "User"}, {"name", "bob"}}}}});
+    }
+    AuthorizationFixture::load(kRoles, std::move(roles));
+    AuthorizationFixture::load(kRoleBindings, std::move(bindings));
+    EXPECT_THAT(
+        status_error(action("/api/v1/namespaces/a/pods", kube::Method::kGet)),
+        EndsWith(": RBAC: the roles of user \"bob\" have more than 1048576 bytes together, and "
+                 "what is beyond that does not count"));
+    EXPECT_EQ(status_error(action("/api/v1/namespaces/a/secrets/s5999", kube::Method::kGet)),
+              "allowed")
+        << "what comes first counts";
+}
+
+TEST_F(AuthorizationTest, MissingRolesAreListedUpToALimit) {
+    std::vector<json::value> bindings;
+    for (int i = 0; i < 1000; ++i)
+        bindings.push_back(
+            json::object{{"metadata", {{"name", fmt::format("b{}", i)}, {"namespace", "a"}}},
+                         {"roleRef", {{"kind", "Role"}, {"name", fmt::format("none{}", i)}}},
+                         {"subjects", {{{"kind", "User"}, {"name", "bob"}}}}});
+    AuthorizationFixture::load(kRoleBindings, std::move(bindings));
+    const std::string refused =
+        status_error(action("/api/v1/namespaces/a/pods", kube::Method::kGet));
+    EXPECT_THAT(refused, HasSubstr("\"none0\" not found, "));
+    EXPECT_LT(refused.size(), 10'000U);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include "apiserver/authentication/service_account_name.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/access_types.h"
@@ -11,53 +15,119 @@ namespace muster::apiserver {
 
 namespace {
 
-/// `namespace_` is that of the binding.
-bool is_subject(const User& user, const json::object& subject, std::string_view namespace_) {
-    const std::string_view kind = string_at(subject, "kind");
-    const std::string_view name = string_at(subject, "name");
-    if (kind == "User") return user.name == name;
-    if (kind == "Group") return user.in_group(name);
-    if (kind != "ServiceAccount") return false;
-    const std::string_view named = string_at(subject, "namespace");
-    if (!named.empty()) namespace_ = named;
-    const ServiceAccountName account{std::string(namespace_), std::string(name)};
-    return !namespace_.empty() && user.name == account.user_name();
-}
+// Others choose what they bind a user to, so that what a decision looks at has a limit. Those of real
+// users are far below.
+constexpr std::size_t kMostRoleBytes = std::size_t{1024} * 1024;
+constexpr std::size_t kMostErrors = 100;
 
-const json::object* subject_of(const User& user, const json::object& binding,
-                               std::string_view namespace_) {
-    const json::array* subjects = array_at(binding, "subjects");
-    if (subjects == nullptr) return nullptr;
-    for (const json::value& entry : *subjects) {
-        const json::object* subject = entry.if_object();
-        if (subject != nullptr && is_subject(user, *subject, namespace_)) return subject;
+/// The subjects that stand for a user.
+class UserSubjects {
+  public:
+    explicit UserSubjects(const User& user)
+        : user_(user),
+          account_(parse_service_account(user.name)),
+          groups_(user.groups.begin(), user.groups.end()) {
+        std::ranges::sort(groups_);
     }
-    return nullptr;
+
+    const std::string& name() const { return user_.name; }
+    /// The first subject of a binding that is the user, or a group of theirs; null if none is.
+    const json::object* find_in(const BindingSubjects& binding, std::string_view namespace_) const {
+        using Subject = BindingSubjects::Subject;
+        const Subject* first = nullptr;
+        const auto offer = [&](const Subject* found) {
+            if (found != nullptr && (first == nullptr || found->position < first->position))
+                first = found;
+        };
+        offer(BindingSubjects::find(binding.of_kind("User"), user_.name, ""));
+        if (account_) {
+            const auto accounts = binding.of_kind("ServiceAccount");
+            offer(BindingSubjects::find(accounts, account_->name, account_->namespace_));
+            if (account_->namespace_ == namespace_)
+                offer(BindingSubjects::find(accounts, account_->name, ""));
+        }
+        const auto named = binding.of_kind("Group");
+        if (named.size() < groups_.size()) {
+            for (const Subject& group : named)
+                if (std::ranges::binary_search(groups_, group.name)) offer(&group);
+        } else {
+            for (const std::string_view group : groups_)
+                offer(BindingSubjects::find(named, group, ""));
+        }
+        return first == nullptr ? nullptr : &binding.at(*first);
+    }
+
+  private:
+    const User& user_;
+    std::optional<ServiceAccountName> account_;
+    std::vector<std::string_view> groups_;
+};
+
+Result<const CachedObject*> find_cached_role(const WatchCache& cache, const json::object& role_ref,
+                                             std::string_view namespace_) {
+    static const std::string kOfCluster = kClusterRoles.qualified();
+    static const std::string kOfNamespace = kRoles.qualified();
+    const std::string_view kind = string_at(role_ref, "kind");
+    const std::string name(string_at(role_ref, "name"));
+    const CachedObject* found = nullptr;
+    if (kind == kClusterRoles.kind)
+        found = cache.find(kOfCluster, "", name);
+    else if (kind == kRoles.kind && !namespace_.empty())
+        found = cache.find(kOfNamespace, std::string(namespace_), name);
+    else
+        return Error(Code::kInvalid, fmt::format("unsupported role reference kind: \"{}\"", kind));
+    if (found == nullptr)
+        return Error(Code::kNotFound,
+                     fmt::format("{}.{} \"{}\" not found",
+                                 kind == kRoles.kind ? "role" : "clusterrole", kRbacGroup, name));
+    return found;
 }
 
-struct Visitor {
-    const WatchCache& cache;
-    const User& user;
-    const std::function<bool(const Grant&)>& visit;
-    std::vector<std::string> errors = {};
+class Visitor {
+  public:
+    Visitor(const WatchCache& cache, const User& user,
+            const std::function<bool(const Grant&)>& visit)
+        : cache_(cache), subjects_(user), visit_(visit) {}
 
     /// False: no more rules are wanted.
-    bool look_at(const json::object& binding, std::string_view kind, std::string_view namespace_) {
-        const json::object* subject = subject_of(user, binding, namespace_);
+    bool look_at(const BindingSubjects& subjects, std::string_view kind,
+                 std::string_view namespace_) {
+        const json::object* subject = subjects_.find_in(subjects, namespace_);
+        const json::object& binding = subjects.binding();
         const json::object* role_ref = object_at(binding, "roleRef");
         if (subject == nullptr || role_ref == nullptr) return true;
-        const Result<kube::ObjectPtr> role = find_role(cache, *role_ref, namespace_);
+        const Result<const CachedObject*> role = find_cached_role(cache_, *role_ref, namespace_);
         if (!role) {
-            errors.push_back(role.error().message());
+            if (errors_.size() < kMostErrors) errors_.push_back(role.error().message());
             return true;
         }
-        const json::array* rules = array_at((*role)->get_object(), "rules");
+        // Another binding has granted it already.
+        if (!looked_at_.insert(*role).second) return true;
+        bytes_ += (*role)->object->text().size();
+        if (bytes_ > kMostRoleBytes) {
+            errors_.push_back(
+                fmt::format("the roles of user \"{}\" have more than {} bytes "
+                            "together, and what is beyond that does not count",
+                            subjects_.name(), kMostRoleBytes));
+            return false;
+        }
+        const kube::ObjectPtr tree = (*role)->tree();
+        const json::array* rules = array_at(tree->get_object(), "rules");
         if (rules == nullptr) return true;
         for (const json::value& rule : *rules)
-            if (rule.is_object() && !visit({rule.get_object(), binding, *subject, kind}))
+            if (rule.is_object() && !visit_({rule.get_object(), binding, *subject, kind}))
                 return false;
         return true;
     }
+    std::vector<std::string> take_errors() { return std::move(errors_); }
+
+  private:
+    const WatchCache& cache_;
+    const UserSubjects subjects_;
+    const std::function<bool(const Grant&)>& visit_;
+    std::set<const CachedObject*> looked_at_;
+    std::size_t bytes_ = 0;
+    std::vector<std::string> errors_;
 };
 
 }  // namespace
@@ -85,35 +155,20 @@ std::vector<std::string> visit_granted_rules(const WatchCache& cache, const User
                                              const std::function<bool(const Grant&)>& visit) {
     static const std::string kOfCluster = kClusterRoleBindings.qualified();
     static const std::string kOfNamespace = kRoleBindings.qualified();
-    Visitor visitor{cache, user, visit};
-    for (const auto& [key, cached] : cache.objects(kOfCluster))
-        if (!visitor.look_at(cached.tree()->get_object(), kClusterRoleBindings.kind, ""))
-            return std::move(visitor.errors);
-    if (namespace_.empty()) return std::move(visitor.errors);
-    const auto [first, last] = cache.range(kOfNamespace, std::string(namespace_));
-    for (auto it = first; it != last; ++it)
-        if (!visitor.look_at(it->second.tree()->get_object(), kRoleBindings.kind, namespace_))
-            break;
-    return std::move(visitor.errors);
+    Visitor visitor(cache, user, visit);
+    for (const auto& [key, binding] : cache.bindings(kOfCluster))
+        if (!visitor.look_at(binding, kClusterRoleBindings.kind, "")) return visitor.take_errors();
+    if (namespace_.empty()) return visitor.take_errors();
+    const auto& bindings = cache.bindings(kOfNamespace);
+    for (auto it = bindings.lower_bound({std::string(namespace_), ""});
+         it != bindings.end() && it->first.namespace_ == namespace_; ++it)
+        if (!visitor.look_at(it->second, kRoleBindings.kind, namespace_)) break;
+    return visitor.take_errors();
 }
 
 Result<kube::ObjectPtr> find_role(const WatchCache& cache, const json::object& role_ref,
                                   std::string_view namespace_) {
-    static const std::string kOfCluster = kClusterRoles.qualified();
-    static const std::string kOfNamespace = kRoles.qualified();
-    const std::string_view kind = string_at(role_ref, "kind");
-    const std::string name(string_at(role_ref, "name"));
-    const CachedObject* found = nullptr;
-    if (kind == kClusterRoles.kind)
-        found = cache.find(kOfCluster, "", name);
-    else if (kind == kRoles.kind && !namespace_.empty())
-        found = cache.find(kOfNamespace, std::string(namespace_), name);
-    else
-        return Error(Code::kInvalid, fmt::format("unsupported role reference kind: \"{}\"", kind));
-    if (found == nullptr)
-        return Error(Code::kNotFound,
-                     fmt::format("{}.{} \"{}\" not found",
-                                 kind == kRoles.kind ? "role" : "clusterrole", kRbacGroup, name));
+    TRY(const CachedObject* const found, find_cached_role(cache, role_ref, namespace_));
     return found->tree();
 }
 

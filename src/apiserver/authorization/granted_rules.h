@@ -21,8 +21,9 @@ struct Grant {
 };
 
 /// Visits the rules that bindings grant to `user`: those of the whole cluster, then, unless
-/// `namespace_` is empty, those of the namespace; until `visit` returns false. Returns why roles
-/// could not be read, such as a binding to one that does not exist: one line each.
+/// `namespace_` is empty, those of the namespace; until `visit` returns false. Each role is looked at
+/// once. Returns why roles could not be read, such as a binding to one that does not exist: one line
+/// each.
 std::vector<std::string> visit_granted_rules(const WatchCache& cache, const User& user,
                                              std::string_view namespace_,
                                              const std::function<bool(const Grant&)>& visit);

@@ -13,6 +13,9 @@ namespace muster::apiserver {
 
 namespace {
 
+/// The rules of the author are looked through for each.
+constexpr std::size_t kMostKinds = 20;
+
 const json::array& owners_of(const json::object* object) {
     static const json::array kNone;
     const json::array* found =
@@ -56,9 +59,12 @@ class BlockableOwners {
         const std::string_view name = string_at(owner, "name");
         if (added) {
             kind.def = registry_.find_kind(it->first.first, it->first.second);
-            if (kind.def != nullptr) kind.update = names_for(*kind.def, "");
+            if (kind.def != nullptr && ++served_ <= kMostKinds)
+                kind.update = names_for(*kind.def, "");
         }
         if (kind.def == nullptr || kind.update.contain(name)) return std::nullopt;
+        if (served_ > kMostKinds)
+            return fmt::format("owners of more than {} kinds are not looked at", kMostKinds);
         if (!kind.finalizers) kind.finalizers = names_for(*kind.def, "finalizers");
         if (kind.finalizers->contain(name)) return std::nullopt;
         return kind.finalizers->reason;
@@ -83,6 +89,7 @@ class BlockableOwners {
     const User& author_;
     std::string namespace_;
     std::map<std::pair<std::string_view, std::string_view>, Kind> kinds_;  ///< by apiVersion, kind
+    std::size_t served_ = 0;                                               ///< of them
 };
 
 }  // namespace

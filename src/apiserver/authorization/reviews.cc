@@ -83,6 +83,8 @@ void put(json::object& rule, std::string_view key, const json::object& from) {
         rule[key] = *texts;
 }
 
+/// What a decision costs grows with them. A request's head has no room for as many.
+constexpr std::size_t kMostGroups = 10'000;
 /// So many verbs, groups, resources and names are listed at most; what follows only makes the list
 /// incomplete.
 constexpr std::size_t kMostListed = 40'000;
@@ -162,6 +164,8 @@ StatusResult<json::object> status_of(const ReviewContext& context, const Target&
             field_errors.push_back(invalid_value(
                 "spec.user", json::value(""), "at least one of user or group must be specified"));
     }
+    if (user.groups.size() > kMostGroups)
+        field_errors.push_back(too_many("spec.groups", user.groups.size(), kMostGroups));
     if (kind == "LocalSubjectAccessReview") check_locality(spec, target.namespace_, field_errors);
     if (!field_errors.empty()) return invalid(target.type(), "", std::move(field_errors));
     return access_status(context, user, action_of(spec));

@@ -51,4 +51,10 @@ Cause too_long(std::string field, std::size_t max_bytes) {
             std::move(field)};
 }
 
+Cause too_many(std::string field, std::size_t items, std::size_t max_items) {
+    return {"FieldValueTooMany",
+            fmt::format("Too many: {}: must have at most {} items", items, max_items),
+            std::move(field)};
+}
+
 }  // namespace muster::apiserver

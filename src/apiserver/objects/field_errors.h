@@ -22,5 +22,6 @@ Cause forbidden_field(std::string field, std::string_view detail);
 Cause duplicate(std::string field, const json::value& value);
 Cause not_found_value(std::string field, const json::value& value);
 Cause too_long(std::string field, std::size_t max_bytes);
+Cause too_many(std::string field, std::size_t items, std::size_t max_items);
 
 }  // namespace muster::apiserver

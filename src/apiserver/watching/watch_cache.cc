@@ -51,15 +51,22 @@ WatchCache::Resource& WatchCache::resource(const std::string& name) {
     if (fresh) {
         it->second.floor = start_;
         it->second.stays_parsed = is_consulted(name);
+        it->second.binds =
+            name == kRoleBindings.qualified() || name == kClusterRoleBindings.qualified();
     }
     return it->second;
+}
+
+void WatchCache::put_parsed(Resource& of, const NamespacedName& key, kube::ObjectPtr tree) {
+    if (of.binds) of.bindings.insert_or_assign(key, BindingSubjects(tree));
+    of.parsed.insert_or_assign(key, std::move(tree));
 }
 
 void WatchCache::load(const std::string& name, std::vector<store::StoredObject> objects) {
     Resource& into = resource(name);
     for (store::StoredObject& stored : objects) {
         NamespacedName key{std::move(stored.key.namespace_), std::move(stored.key.name)};
-        if (into.stays_parsed) into.parsed.insert_or_assign(key, stored.object->tree());
+        if (into.stays_parsed) put_parsed(into, key, stored.object->tree());
         into.objects.insert_or_assign(into.objects.end(), std::move(key),
                                       CachedObject{std::move(stored.object), stored.revision});
     }
@@ -96,11 +103,12 @@ store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
         auto node = of.objects.extract(key);
         if (!node.empty()) before = std::move(node.mapped().object);
         of.parsed.erase(key);
+        of.bindings.erase(key);
     } else {
         CachedObject& cached = of.objects[key];
         before = std::exchange(cached.object, change.text);
         cached.revision = change.revision;
-        if (of.stays_parsed) of.parsed.insert_or_assign(key, change.object);
+        if (of.stays_parsed) put_parsed(of, key, change.object);
     }
     newest_[next_newest_] = change.object == nullptr ? change.previous : change.object;
     next_newest_ = (next_newest_ + 1) % newest_.size();
@@ -145,6 +153,13 @@ const WatchCache::Objects& WatchCache::objects(const std::string& name) const {
     static const Objects kNone;
     auto it = resources_.find(name);
     return it == resources_.end() ? kNone : it->second.objects;
+}
+
+const std::map<NamespacedName, BindingSubjects>& WatchCache::bindings(
+    const std::string& name) const {
+    static const std::map<NamespacedName, BindingSubjects> kNone;
+    auto it = resources_.find(name);
+    return it == resources_.end() ? kNone : it->second.bindings;
 }
 
 bool WatchCache::stays_parsed(const std::string& name) const {

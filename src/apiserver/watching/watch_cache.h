@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apiserver/requests/request_options.h"
+#include "apiserver/resources/binding_subjects.h"
 #include "apiserver/watching/fan_out.h"
 #include "apiserver/watching/watch_options.h"
 #include "apiserver/watching/watcher.h"
@@ -65,6 +66,8 @@ class WatchCache {
     const CachedObject* find(const std::string& resource, const std::string& namespace_,
                              const std::string& name) const;
     const Objects& objects(const std::string& resource) const;
+    /// All objects of one of the kinds of role bindings.
+    const std::map<NamespacedName, BindingSubjects>& bindings(const std::string& resource) const;
     /// Whether the trees of its objects are always available.
     bool stays_parsed(const std::string& resource) const;
     /// The range of one namespace, or everything when it is empty.
@@ -95,6 +98,8 @@ class WatchCache {
         store::Revision floor = 0;  ///< changes after it are all in `history`
         bool stays_parsed = false;
         std::map<NamespacedName, kube::ObjectPtr> parsed;  ///< all of `objects`, if they stay so
+        bool binds = false;
+        std::map<NamespacedName, BindingSubjects> bindings;  ///< all of `objects`, if they bind
         Watchers of_all;
         std::map<std::string, Watchers> of_namespace;
         /// The namespace may be empty: any.
@@ -102,6 +107,7 @@ class WatchCache {
     };
 
     Resource& resource(const std::string& name);
+    static void put_parsed(Resource& resource, const NamespacedName& key, kube::ObjectPtr tree);
     const CacheEvent& keep(Resource& resource, CacheEvent event);
     Watchers& bucket_of(Resource& resource, const Selection& selection);
     void remove(Watcher& watcher);

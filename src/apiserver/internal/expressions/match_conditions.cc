@@ -35,10 +35,7 @@ void check_match_conditions(const json::object& parent, const std::string& at, b
     const std::string field = at + ".matchConditions";
     const auto conditions = objects_at(parent, "matchConditions");
     if (conditions.size() > kMostConditions) {
-        field_errors.push_back({"FieldValueTooMany",
-                                fmt::format("Too many: {}: must have at most {} items",
-                                            conditions.size(), kMostConditions),
-                                field});
+        field_errors.push_back(too_many(field, conditions.size(), kMostConditions));
         return;
     }
     std::set<std::string_view> names;

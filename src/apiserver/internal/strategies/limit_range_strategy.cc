@@ -182,10 +182,7 @@ void validate_limit_range(const json::object& range, FieldErrors& field_errors) 
         for (const char* key : {"min", "max", "default", "defaultRequest", "maxLimitRequestRatio"})
             amounts += child(*limit, key).size();
     if (amounts > kMostAmounts) {
-        field_errors.push_back(
-            {"FieldValueTooMany",
-             fmt::format("Too many: {}: must have at most {} items", amounts, kMostAmounts),
-             "spec.limits"});
+        field_errors.push_back(too_many("spec.limits", amounts, kMostAmounts));
         return;
     }
     for (std::size_t i = 0; i < limits.size(); ++i) {

@@ -141,9 +141,7 @@ void check_scope_requirement(const json::object& requirement, FieldErrors& field
 bool is_of_bounded_size(const json::object& spec, FieldErrors& field_errors) {
     const auto check = [&](std::size_t count, std::size_t most, const char* field) {
         if (count <= most) return true;
-        field_errors.push_back(
-            {"FieldValueTooMany",
-             fmt::format("Too many: {}: must have at most {} items", count, most), field});
+        field_errors.push_back(too_many(field, count, most));
         return false;
     };
     const auto expressions = objects_at(child(spec, "scopeSelector"), "matchExpressions");

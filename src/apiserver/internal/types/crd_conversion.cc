@@ -26,10 +26,7 @@ void check_review_versions(const std::vector<std::string>& versions, FieldErrors
         return;
     }
     if (versions.size() > kMostVersions) {
-        field_errors.push_back({"FieldValueTooMany",
-                                fmt::format("Too many: {}: must have at most {} items",
-                                            versions.size(), kMostVersions),
-                                kVersionsField});
+        field_errors.push_back(too_many(kVersionsField, versions.size(), kMostVersions));
         return;
     }
     std::set<std::string_view> seen;

@@ -42,9 +42,7 @@ void check_printer_columns(const json::object& version, const std::string& field
     const auto columns = objects_at(version, kColumnsKey);
     if (columns.size() > kMostColumns) {
         field_errors.push_back(
-            {"FieldValueTooMany",
-             fmt::format("Too many: {}: must have at most {} items", columns.size(), kMostColumns),
-             fmt::format("{}.{}", field, kColumnsKey)});
+            too_many(fmt::format("{}.{}", field, kColumnsKey), columns.size(), kMostColumns));
         return;
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -82,10 +82,7 @@ void check_selectable_fields(const json::object& version, const kube::Schema& sc
             field_errors.push_back(duplicate(at, json::value(path)));
     }
     if (paths.size() > kMostFields)
-        field_errors.push_back(
-            {"FieldValueTooMany",
-             fmt::format("Too many: {}: must have at most {} items", paths.size(), kMostFields),
-             all});
+        field_errors.push_back(too_many(all, paths.size(), kMostFields));
 }
 
 }  // namespace muster::apiserver

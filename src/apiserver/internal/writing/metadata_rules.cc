@@ -64,10 +64,7 @@ void check_finalizers(const json::array& finalizers, FieldErrors& field_errors) 
 
 void check_owners(const json::array& owners, FieldErrors& field_errors) {
     if (owners.size() > kMostOwners) {
-        field_errors.push_back(
-            {"FieldValueTooMany",
-             fmt::format("Too many: {}: must have at most {} items", owners.size(), kMostOwners),
-             "metadata.ownerReferences"});
+        field_errors.push_back(too_many("metadata.ownerReferences", owners.size(), kMostOwners));
         return;
     }
     std::size_t controllers = 0;
