@@ -66,8 +66,8 @@ struct HistoryLimit {
     /// them otherwise.
     std::size_t bytes = 128u << 20;
 };
-/// What this part of the history takes of its limit.
-std::size_t passed_bytes(const StoreHistory::Entry& entry);
+/// What a change takes of it: `object` is the new state, or the last one of what was deleted.
+std::size_t passed_bytes(const ObjectText* before, const ObjectText& object, bool deleted);
 
 /// Where the embedded API keeps its objects. A write is one compare-and-set. When it returns, its
 /// result is committed and has been observed, and so has the write to which it lost a conflict: the

@@ -4,6 +4,7 @@
 #include "apiserver/objects/text_fields.h"
 #include "apiserver/resources/access_types.h"
 #include "base/time/bounded_seconds.h"
+#include "base/time/loop_watch.h"
 #include "base/time/restarting_task.h"
 #include "base/unexpected.h"
 
@@ -12,6 +13,8 @@ namespace muster::apiserver {
 namespace {
 // A real server also ends watches without a timeout.
 constexpr std::int64_t kMinTimeoutSeconds = 1800;
+/// How many select a change before it is asked whether others should have their turn.
+constexpr std::size_t kWatchersAtOnce = 8;
 
 CacheEvent event_of(NamespacedName key, store::Revision revision, bool deleted,
                     store::ObjectTextPtr object, store::ObjectTextPtr before) {
@@ -20,10 +23,9 @@ CacheEvent event_of(NamespacedName key, store::Revision revision, bool deleted,
     return {type, std::move(key), revision, std::move(object), std::move(before)};
 }
 
-std::size_t passed_bytes(const CacheEvent& event) {
-    const std::size_t before = event.previous == nullptr ? 0 : event.previous->text().size();
-    return before +
-           (event.type == kube::WatchEventType::kDeleted ? event.object->text().size() : 0);
+std::size_t bytes_of(const CacheEvent& event) {
+    return store::passed_bytes(event.previous.get(), *event.object,
+                               event.type == kube::WatchEventType::kDeleted);
 }
 
 /// What the server itself reads with requests for other objects. Definitions are not included:
@@ -73,7 +75,7 @@ void WatchCache::load(const std::string& name, std::vector<store::StoredObject> 
 }
 
 const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
-    history_bytes_ += passed_bytes(event);
+    history_bytes_ += bytes_of(event);
     of.history.push_back(std::move(event));
     order_.push_back(&of);
     // The newest is for those who watch now.
@@ -81,7 +83,7 @@ const CacheEvent& WatchCache::keep(Resource& of, CacheEvent event) {
            (order_.size() > options_.history.changes || history_bytes_ > options_.history.bytes)) {
         Resource& oldest = *order_.front();
         order_.pop_front();
-        history_bytes_ -= passed_bytes(oldest.history.front());
+        history_bytes_ -= bytes_of(oldest.history.front());
         oldest.floor = oldest.history.front().revision;
         oldest.history.pop_front();
     }
@@ -130,9 +132,12 @@ store::ObjectTextPtr WatchCache::apply(const store::StoreChange& change) {
 
 void WatchCache::dispatch(Watchers& watchers, const CacheEvent& event) {
     bool any_ended = false;
+    bool turn_is_over = false;
+    std::size_t asked = 0;
     for (Watcher* watcher : watchers) {
+        if (asked++ % kWatchersAtOnce == 0) turn_is_over = turn_is_long();
         // It would never learn of the event: its client has to list again.
-        if (const auto fault = contained("a watch", [&] { watcher->offer(event); }))
+        if (const auto fault = contained("a watch", [&] { watcher->offer(event, turn_is_over); }))
             watcher->expire(*fault);
         any_ended |= watcher->ended();
     }

@@ -16,6 +16,15 @@ namespace {
 constexpr Duration kLastBookmark = std::chrono::seconds(2);
 /// How many initial objects are looked at before others have their turn, where no one measures it.
 constexpr int kObjectsPerTurn = 128;
+
+/// As what a change appears to who sees selected objects alone: before (`was`) and after (`is`).
+/// Nullopt: not at all.
+std::optional<kube::WatchEventType> appears_as(kube::WatchEventType type, bool was, bool is) {
+    using enum kube::WatchEventType;
+    if (!was && !is) return std::nullopt;
+    if (!was) return kAdded;
+    return is ? type : kDeleted;
+}
 }  // namespace
 
 Watcher::Watcher(const asio::any_io_executor& executor, DefPtr def, Selection selection,
@@ -72,12 +81,11 @@ Task<StatusResult<std::optional<WatchedEvent>>> Watcher::selected(Pending pendin
         }
         const bool was = previous != nullptr && selection_.matches(*previous);
         const bool is = type != kDeleted && selection_.matches(*object);
-        if (!was && !is) co_return std::optional<WatchedEvent>();
-        if (!was) type = kAdded;
-        if (was && !is && type != kDeleted) {
-            type = kDeleted;
+        const std::optional<kube::WatchEventType> as = appears_as(type, was, is);
+        if (!as) co_return std::optional<WatchedEvent>();
+        if (*as == kDeleted && type != kDeleted)
             object = with_resource_version(*previous, pending.revision);
-        }
+        type = *as;
     }
     kube::ObjectPtr tree = object->tree_in_use();
     co_return std::optional(WatchedEvent{type, std::move(object), std::move(tree)});
@@ -164,9 +172,9 @@ std::optional<Watcher::Pending> Watcher::seen(const CacheEvent& event) const {
     if (!selection_.has_selectors()) return Pending{event_of(event.type, event.object)};
     const bool was = event.previous != nullptr && selection_.matches(*event.previous);
     const bool is = event.type != kDeleted && selection_.matches(*event.object);
-    if (!was && !is) return std::nullopt;
-    if (!was) return Pending{event_of(kAdded, event.object)};
-    if (is || event.type == kDeleted) return Pending{event_of(event.type, event.object)};
+    const std::optional<kube::WatchEventType> as = appears_as(event.type, was, is);
+    if (!as) return std::nullopt;
+    if (*as != kDeleted || event.type == kDeleted) return Pending{event_of(*as, event.object)};
     if (event.left == nullptr) event.left = with_resource_version(*event.previous, event.revision);
     return Pending{event_of(kDeleted, event.left)};
 }
@@ -195,10 +203,10 @@ void Watcher::take_turn() {
 
 void Watcher::add_initial(store::ObjectTextPtr object) { initial_.push_back(std::move(object)); }
 
-void Watcher::offer(const CacheEvent& event) {
+void Watcher::offer(const CacheEvent& event, bool turn_is_over) {
     if (ended_ || behind_ || event.revision <= settings_.after) return;
     // Many with selectors may watch, and the labels of an object may be many.
-    if (selection_.has_selectors() && turn_is_long()) {
+    if (selection_.has_selectors() && turn_is_over) {
         behind_ = event.revision - 1;
         return wake();
     }

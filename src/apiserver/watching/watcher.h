@@ -78,8 +78,8 @@ class Watcher final : public kube::WatchStream {
     /// events; they do not count towards falling behind.
     void add_initial(store::ObjectTextPtr object);
     /// A live change, converted to what the selection sees of it: later, if it can't be seen at
-    /// once or the loop has no time for it.
-    void offer(const CacheEvent& event);
+    /// once, or others should have their turn.
+    void offer(const CacheEvent& event, bool turn_is_over);
     /// Queues what the cache still knows of the changes that it has not caught up with.
     void take_rest();
     void add_bookmark(store::Revision revision, bool initial_events_end);
