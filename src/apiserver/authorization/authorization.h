@@ -24,8 +24,9 @@ Decision decide(const WatchCache& cache, const User& user, const Action& action)
 /// The objects of a resource with which a user may do something.
 struct AllowedNames {
     bool all = false;
-    std::unordered_set<std::string> names;  ///< if not all
-    std::string reason;                     ///< why a role could not be read; may be empty
+    std::unordered_set<std::string> names = {};  ///< if not all
+    std::string reason = {};                     ///< why a role could not be read; may be empty
+    std::size_t looked_at = 0;                   ///< bytes of roles
 
     bool contain(std::string_view name) const { return all || names.contains(std::string(name)); }
 };

@@ -55,7 +55,7 @@ std::optional<std::string> escalation(const WatchCache& cache, const User& autho
             author.name, quoted_list(author.groups), rules.size(), kMostGranted);
     PolicyRules held;
     const Concerned concerned(rules);
-    const std::vector<std::string> errors =
+    const VisitedRoles visited =
         visit_granted_rules(cache, author, namespace_, [&](const Grant& grant) {
             if (concerned.by(grant.rule)) held.push_back(read_rule(grant.rule));
             return held.size() < kMostHeld;
@@ -68,7 +68,8 @@ std::optional<std::string> escalation(const WatchCache& cache, const User& autho
         "user \"{}\" (groups={}) is attempting to grant RBAC permissions not currently held:",
         author.name, quoted_list(author.groups));
     for (const std::string& line : lines) text += "\n" + line;
-    if (!errors.empty()) text += fmt::format("; resolution errors: {}", joined_errors(errors));
+    if (!visited.errors.empty())
+        text += fmt::format("; resolution errors: {}", joined_errors(visited.errors));
     return text;
 }
 

@@ -15,9 +15,8 @@ namespace muster::apiserver {
 
 namespace {
 
-// Others choose what they bind a user to, so that what a decision looks at has a limit. Those of real
-// users are far below.
-constexpr std::size_t kMostRoleBytes = std::size_t{1024} * 1024;
+/// More than any object has. The roles of real users have a thousandth of it.
+constexpr std::size_t kMostRoleBytes = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t kMostErrors = 100;
 
 /// The subjects that stand for a user.
@@ -98,14 +97,15 @@ class Visitor {
         if (subject == nullptr || role_ref == nullptr) return true;
         const Result<const CachedObject*> role = find_cached_role(cache_, *role_ref, namespace_);
         if (!role) {
-            if (errors_.size() < kMostErrors) errors_.push_back(role.error().message());
+            if (visited_.errors.size() < kMostErrors)
+                visited_.errors.push_back(role.error().message());
             return true;
         }
         // Another binding has granted it already.
         if (!looked_at_.insert(*role).second) return true;
-        bytes_ += (*role)->object->text().size();
-        if (bytes_ > kMostRoleBytes) {
-            errors_.push_back(
+        visited_.bytes += (*role)->object->text().size();
+        if (visited_.bytes > kMostRoleBytes) {
+            visited_.errors.push_back(
                 fmt::format("the roles of user \"{}\" have more than {} bytes "
                             "together, and what is beyond that does not count",
                             subjects_.name(), kMostRoleBytes));
@@ -119,15 +119,14 @@ class Visitor {
                 return false;
         return true;
     }
-    std::vector<std::string> take_errors() { return std::move(errors_); }
+    VisitedRoles take() { return std::move(visited_); }
 
   private:
     const WatchCache& cache_;
     const UserSubjects subjects_;
     const std::function<bool(const Grant&)>& visit_;
     std::set<const CachedObject*> looked_at_;
-    std::size_t bytes_ = 0;
-    std::vector<std::string> errors_;
+    VisitedRoles visited_;
 };
 
 }  // namespace
@@ -150,20 +149,20 @@ std::string Grant::source() const {
                        with_namespace(string_at(subject, "name"), subject_namespace));
 }
 
-std::vector<std::string> visit_granted_rules(const WatchCache& cache, const User& user,
-                                             std::string_view namespace_,
-                                             const std::function<bool(const Grant&)>& visit) {
+VisitedRoles visit_granted_rules(const WatchCache& cache, const User& user,
+                                 std::string_view namespace_,
+                                 const std::function<bool(const Grant&)>& visit) {
     static const std::string kOfCluster = kClusterRoleBindings.qualified();
     static const std::string kOfNamespace = kRoleBindings.qualified();
     Visitor visitor(cache, user, visit);
     for (const auto& [key, binding] : cache.bindings(kOfCluster))
-        if (!visitor.look_at(binding, kClusterRoleBindings.kind, "")) return visitor.take_errors();
-    if (namespace_.empty()) return visitor.take_errors();
+        if (!visitor.look_at(binding, kClusterRoleBindings.kind, "")) return visitor.take();
+    if (namespace_.empty()) return visitor.take();
     const auto& bindings = cache.bindings(kOfNamespace);
     for (auto it = bindings.lower_bound({std::string(namespace_), ""});
          it != bindings.end() && it->first.namespace_ == namespace_; ++it)
         if (!visitor.look_at(it->second, kRoleBindings.kind, namespace_)) break;
-    return visitor.take_errors();
+    return visitor.take();
 }
 
 Result<kube::ObjectPtr> find_role(const WatchCache& cache, const json::object& role_ref,

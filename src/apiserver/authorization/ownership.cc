@@ -13,8 +13,9 @@ namespace muster::apiserver {
 
 namespace {
 
-/// The rules of the author are looked through for each.
-constexpr std::size_t kMostKinds = 20;
+/// The roles of the author are looked through for each kind of owner, and for its finalizers: so many
+/// bytes of them in all. Those of real users have a thousandth of it.
+constexpr std::size_t kMostLookedAt = std::size_t{2} * 1024 * 1024;
 
 const json::array& owners_of(const json::object* object) {
     static const json::array kNone;
@@ -59,12 +60,9 @@ class BlockableOwners {
         const std::string_view name = string_at(owner, "name");
         if (added) {
             kind.def = registry_.find_kind(it->first.first, it->first.second);
-            if (kind.def != nullptr && ++served_ <= kMostKinds)
-                kind.update = names_for(*kind.def, "");
+            if (kind.def != nullptr) kind.update = names_for(*kind.def, "");
         }
         if (kind.def == nullptr || kind.update.contain(name)) return std::nullopt;
-        if (served_ > kMostKinds)
-            return fmt::format("owners of more than {} kinds are not looked at", kMostKinds);
         if (!kind.finalizers) kind.finalizers = names_for(*kind.def, "finalizers");
         if (kind.finalizers->contain(name)) return std::nullopt;
         return kind.finalizers->reason;
@@ -77,11 +75,15 @@ class BlockableOwners {
         std::optional<AllowedNames> finalizers;
     };
 
-    AllowedNames names_for(const ResourceDef& def, std::string_view subresource) const {
+    AllowedNames names_for(const ResourceDef& def, std::string_view subresource) {
+        if (looked_at_ > kMostLookedAt)
+            return {.reason = "RBAC: there are too many kinds of owners for so large roles"};
         Action update{.verb = "update", .group = def.type.group, .resource = def.type.plural};
         update.subresource = subresource;
         if (def.type.namespaced) update.namespace_ = namespace_;
-        return allowed_names(cache_, author_, update);
+        AllowedNames names = allowed_names(cache_, author_, update);
+        looked_at_ += names.looked_at;
+        return names;
     }
 
     const WatchCache& cache_;
@@ -89,7 +91,7 @@ class BlockableOwners {
     const User& author_;
     std::string namespace_;
     std::map<std::pair<std::string_view, std::string_view>, Kind> kinds_;  ///< by apiVersion, kind
-    std::size_t served_ = 0;                                               ///< of them
+    std::size_t looked_at_ = 0;                                            ///< bytes of roles
 };
 
 }  // namespace

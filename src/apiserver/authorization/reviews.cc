@@ -83,8 +83,19 @@ void put(json::object& rule, std::string_view key, const json::object& from) {
         rule[key] = *texts;
 }
 
-/// What a decision costs grows with them. A request's head has no room for as many.
-constexpr std::size_t kMostGroups = 10'000;
+/// Of groups and of extra attributes. What a decision costs grows with them, and a request's head has
+/// no room for as many.
+constexpr std::size_t kMostItems = 10'000;
+
+/// Those of an array; those of an object with the items of all its members.
+std::size_t items_in(const json::value* value) {
+    if (value == nullptr) return 0;
+    if (const json::array* array = value->if_array()) return array->size();
+    std::size_t items = 0;
+    if (const json::object* object = value->if_object())
+        for (const auto& entry : *object) items += 1 + items_in(&entry.value());
+    return items;
+}
 /// So many verbs, groups, resources and names are listed at most; what follows only makes the list
 /// incomplete.
 constexpr std::size_t kMostListed = 40'000;
@@ -106,7 +117,7 @@ json::object rules_status(const ReviewContext& context, std::string_view namespa
         resources.push_back(json::object{{"verbs", any}, {"apiGroups", any}, {"resources", any}});
         paths.push_back(json::object{{"verbs", any}, {"nonResourceURLs", any}});
     }
-    std::vector<std::string> errors =
+    VisitedRoles visited =
         visit_granted_rules(context.cache, user, namespace_, [&](const Grant& grant) {
             listed += entries_of(grant.rule);
             if (listed > kMostListed) return false;
@@ -122,6 +133,7 @@ json::object rules_status(const ReviewContext& context, std::string_view namespa
             resources.push_back(std::move(rule));
             return true;
         });
+    std::vector<std::string>& errors = visited.errors;
     if (listed > kMostListed) errors.push_back("there are more rules than are listed");
     json::object status{{"resourceRules", std::move(resources)},
                         {"nonResourceRules", std::move(paths)},
@@ -156,6 +168,11 @@ StatusResult<json::object> status_of(const ReviewContext& context, const Target&
             return bad_request("token is required for TokenReview in authentication");
         return token_status(context, spec);
     }
+    for (const auto& [field, items] : {std::pair("groups", items_in(spec.if_contains("groups"))),
+                                       std::pair("extra", items_in(spec.if_contains("extra")))})
+        if (items > kMostItems)
+            field_errors.push_back(too_many(fmt::format("spec.{}", field), items, kMostItems));
+    if (!field_errors.empty()) return invalid(target.type(), "", std::move(field_errors));
     check_attributes(spec, field_errors);
     User user = context.user;
     if (kind != "SelfSubjectAccessReview") {
@@ -164,8 +181,6 @@ StatusResult<json::object> status_of(const ReviewContext& context, const Target&
             field_errors.push_back(invalid_value(
                 "spec.user", json::value(""), "at least one of user or group must be specified"));
     }
-    if (user.groups.size() > kMostGroups)
-        field_errors.push_back(too_many("spec.groups", user.groups.size(), kMostGroups));
     if (kind == "LocalSubjectAccessReview") check_locality(spec, target.namespace_, field_errors);
     if (!field_errors.empty()) return invalid(target.type(), "", std::move(field_errors));
     return access_status(context, user, action_of(spec));
