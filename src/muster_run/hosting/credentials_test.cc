@@ -88,7 +88,7 @@ TEST_F(CredentialsTest, AnOpenStoreIsWarnedOf) {
 }
 
 TEST_F(CredentialsTest, ATokenComesByFileVariableOrStandardInput) {
-    const std::string file = ::testing::TempDir() + "muster-token";
+    const std::string file = ::testing::TempDir() + "muster-token-" + std::to_string(::getpid());
     std::ofstream(file) << "of the file\n";
     launch::LaunchPlan plan = plan_of(2);
     const launch::Variables variables{{"MUSTER_TOKEN", "of the variable"}, {"A", "b"}};

@@ -29,6 +29,7 @@ class MasterAccessTest : public ::testing::Test, protected RealLoop {
     Result<std::unique_ptr<net::ByteStream>> connect() { return await(access->connect(agent)); }
     void TearDown() override {
         if (access) await(access->stop());
+        access.reset();  // with the thread that writes the record
         await(names.stop());
         std::filesystem::remove_all(root);
     }
