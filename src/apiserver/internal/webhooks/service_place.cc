@@ -12,7 +12,7 @@ namespace {
 
 /// What a service leads to: pods that it selects, or else addresses.
 struct Behind {
-    bool exists = false;  ///< there are pods, EndpointSlices or Endpoints of it
+    bool exists = false;  ///< it selects pods, or has EndpointSlices or Endpoints
     std::vector<PodPort> pods = {};
     std::vector<NetworkPort> places = {};
     std::size_t count() const { return pods.size() + places.size(); }
@@ -22,11 +22,10 @@ struct Behind {
 Task<Behind> pods_behind(const WatchCache& cache, std::string space, kube::ObjectPtr service,
                          const json::object& port, std::size_t most) {
     const kube::LabelSelector selector = selector_for_pods(service->get_object());
-    Behind behind;
+    Behind behind{.exists = true};
     co_await visit_in_turns(cache, "pods", space, [&](const auto& key, const auto& pod) {
         // A namespace may have thousands: only selected ones are worth a tree.
         if (!matches_labels(selector, *pod.object)) return true;
-        behind.exists = true;
         if (const auto target = target_at(pod.tree()->get_object(), port))
             behind.pods.push_back({space, key.name, *target});
         return behind.count() < most;
@@ -92,12 +91,10 @@ Task<Result<WebhookEndpoint>> with_place(ServerState& state, WebhookEndpoint end
 
 Task<ServicePlaces> places_of(const WatchCache& cache, ServiceName name, kube::ObjectPtr service,
                               std::uint16_t port) {
-    const bool has_pods = has_selector(service->get_object());
     const Result<Behind> behind =
         co_await find_behind(cache, std::move(name), std::move(service), port, 1);
     if (behind && behind->count() > 0) co_return ServicePlaces::kSome;
-    co_return has_pods || !behind || behind->exists ? ServicePlaces::kNoAddresses
-                                                    : ServicePlaces::kNoEndpoints;
+    co_return !behind || behind->exists ? ServicePlaces::kNoAddresses : ServicePlaces::kNoEndpoints;
 }
 
 }  // namespace muster::apiserver
