@@ -22,8 +22,8 @@ SCATTERED_CLASSES = {
 
 # (folder of src/, its rooms in a circle) -> why they are in one
 CIRCLES = {
-    ("cli", "internal/command_line internal/completion internal/operator internal/verbs"):
-        "the verb `completion` completes all verbs, itself among them, and `operator` reads its flags from a file as well",
+    ("cli", "internal/command_line internal/verbs"):
+        "the verb `completion` completes all verbs, itself among them, and `operator` reads its flags from a file, too",
 }
 
 # A member function as clang-format leaves its definition: its name is the first that is followed by a parenthesis, and the line

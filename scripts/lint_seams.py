@@ -92,7 +92,7 @@ ALLOWED = {
         "src/store/internal/file/sqlite.h": "the connection",
         "src/store/power_cut_fixture.cc": "a disk of SQLite's for tests",
     },
-    "cli11": {"src/cli/internal/command_line/flags.cc": "the flags of all verbs"},
+    "cli11": {"src/cli/internal/flags/flags.cc": "the flags of all verbs"},
     "json": {
         "src/kube/values/read_json.cc": "the reader",
         "src/kube/transport/http_transport.cc": "an object has memory of its own",

@@ -11,6 +11,7 @@
 #include "kube/values/json_access.h"
 #include "manifest/internal/agent_command.h"
 #include "manifest/known_kinds.h"
+#include "manifest/literal_text.h"
 #include "manifest/pod_specs.h"
 #include "manifest/yaml/yaml_document.h"
 
@@ -273,6 +274,28 @@ class Adjuster {
         if (!any) refuse(flag, "the manifest has no PyTorchJob");
     }
 
+    void add_arguments(const std::vector<std::string>& arguments) {
+        const std::string flag = fmt::format("-- {}", arguments.front());
+        if (!each_program([&](Document& document, const ContainerRef& ref) {
+                const json::array* command = list_of(*ref.container, "command");
+                const json::array* args = list_of(*ref.container, "args");
+                const bool of_shell =
+                    is_shell_text(command) || (command == nullptr && is_shell_text(args));
+                if (of_shell)
+                    return problems_.push_back(document.problem(
+                        Severity::kError, ref.path + ".command",
+                        fmt::format(
+                            "{}: its program is a shell's text, which would not see what is "
+                            "added; write \"$@\" where it belongs, or use --env",
+                            flag)));
+                json::array added = args == nullptr ? json::array() : *args;
+                for (const std::string& word : arguments) added.emplace_back(literal_text(word));
+                (*ref.container)["args"] = std::move(added);
+                mark(document, ref.path + ".args", flag);
+            }))
+            refuse(flag, "the manifest has no job whose program could take it");
+    }
+
     void drop_resource(const std::string& name) {
         each_container([&](Document&, const ContainerRef& ref) {
             json::value* resources = ref.container->if_contains("resources");
@@ -285,6 +308,38 @@ class Adjuster {
     }
 
   private:
+    static const json::array* list_of(const json::object& container, std::string_view field) {
+        const json::value* list = container.if_contains(field);
+        return list == nullptr ? nullptr : list->if_array();
+    }
+    /// `sh -c TEXT`, without words behind it.
+    static bool is_shell_text(const json::array* words) {
+        return words != nullptr && words->size() == 3 && (*words)[1].is_string() &&
+               (*words)[1].get_string().starts_with('-') && (*words)[1].get_string().ends_with('c');
+    }
+
+    /// The container of each replica that runs the job's program.
+    bool each_program(const std::function<void(Document&, const ContainerRef&)>& change) {
+        bool any = false;
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            if (kind == nullptr || kind->job_kind == nullptr) continue;
+            for (const PodSpecRef& pod : pod_specs(document)) {
+                // Workers of an MPIJob wait to be called.
+                if (kind->job_kind->resource.kind == "MPIJob" && pod.replica_type != "Launcher")
+                    continue;
+                for (const ContainerRef& ref : containers(pod)) {
+                    const bool is_it =
+                        kube::string_at(*ref.container, "name") == kind->job_kind->container_name;
+                    if (ref.init || !is_it) continue;
+                    change(document, ref);
+                    any = true;
+                }
+            }
+        }
+        return any;
+    }
+
     bool each_container(const std::function<void(Document&, const ContainerRef&)>& change) {
         bool any = false;
         for (Document& document : documents_)
@@ -359,6 +414,7 @@ std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments&
     for (const auto& [name, value] : adjustments.env) adjuster.set_env(name, value);
     if (!adjustments.workdir.empty()) adjuster.set_workdir(adjustments.workdir);
     for (const std::string& name : adjustments.ignored_resources) adjuster.drop_resource(name);
+    if (!adjustments.arguments.empty()) adjuster.add_arguments(adjustments.arguments);
     if (!adjustments.agent.words.empty()) adjuster.put_agents(adjustments.agent);
     return problems;
 }

@@ -32,6 +32,7 @@ struct Adjustments {
     std::string workdir;                                        ///< --workdir, absolute
     std::vector<std::string> ignored_resources;                 ///< --ignore-resources
     AgentWords agent;                                           ///< --elastic, --warm
+    std::vector<std::string> arguments;  ///< after "--": for the jobs' programs
 };
 
 /// Changes the documents and records which flag set which field. A flag that does not apply to
@@ -46,6 +47,7 @@ struct Adjustments {
 ///                torchrun where that is called, also by a shell, and otherwise before a program
 ///                that it starts once
 ///   --warm       its workers leave spares behind
+///   -- ARGS      more arguments for the program of each job: of an MPIJob for that of its launcher
 std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments& adjustments);
 
 /// Splits "a=b" at the first '='; false if there is none or the name is empty.

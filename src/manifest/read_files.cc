@@ -20,8 +20,8 @@ constexpr std::size_t kReadLimit = 64 * kMaxManifestBytes;
 std::string advice_for_program(const std::string& file, std::string_view text) {
     if (file.ends_with(".py"))
         return fmt::format(
-            "this is a Python program, not a manifest: start it with 'muster-run "
-            "{}' as with torchrun, or name it in the command of a job's container",
+            "this is a Python program, not a manifest: 'muster run {0}' runs it as a job, "
+            "and 'muster init {0}' writes the job's manifest",
             file);
     if (file.ends_with(".ipynb"))
         return "this is a notebook, not a manifest: a job's container runs programs, such as "
@@ -29,7 +29,9 @@ std::string advice_for_program(const std::string& file, std::string_view text) {
     if (file.ends_with(".sh") || text.starts_with("#!") ||
         text.starts_with("\x7F"
                          "ELF"))
-        return "this is a program, not a manifest: name it in the command of a job's container";
+        return "this is a program, not a manifest: 'muster run' runs it as a job if it may be "
+               "executed, or name it "
+               "in the command of a job's container";
     return {};
 }
 

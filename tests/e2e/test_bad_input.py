@@ -137,14 +137,15 @@ def test_a_file_that_is_not_there(muster):
 
 
 @pytest.mark.parametrize("name, text, wanted", [
-    ("train.py", "import torch\nx: int = {}\n", "muster-run"),
+    ("train.py", "import torch\nx: int = {}\n", "muster init"),
     ("train.sh", "echo a: b: c\n", "the command of a job's container"),
     ("train", "#!/usr/bin/python3\n", "the command of a job's container"),
 ])
 def test_a_program_in_place_of_a_manifest(muster, name, text, wanted):
     path = muster.write(name, text)
-    for verb in ("run", "validate"):
-        finished = muster.run(verb, path)
+    # `run` takes a script for what it is, whatever is named by -f for a manifest.
+    for line in (["run", "-f", path], ["validate", path]):
+        finished = muster.run(*line)
         assert finished.status == 2 and "not a manifest" in finished.err and wanted in finished.err, finished
 
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/internal/command_line/flags.h"
-#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/flags/flags.h"
+#include "cli/internal/flags/known_verbs.h"
+#include "cli/internal/command_line/near_verbs.h"
 #include "cli/internal/verbs/verbs.h"
 
 namespace muster::cli {
@@ -65,6 +66,8 @@ Command read_flags(std::vector<std::unique_ptr<Verb>> verbs, Words words) {
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
     std::unique_ptr<Verb> first = arguments.empty() ? nullptr : make_verb(arguments.front());
+    if (!first)
+        if (const auto advice = advice_for_line(arguments)) return usage_error("", *advice);
     // For the nearest name of an unknown verb, and for flags before the verb.
     if (!first) return read_flags(make_verbs(), arguments);
     Words words(arguments.begin() + 1, arguments.end());

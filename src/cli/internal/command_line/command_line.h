@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "cli/internal/command_line/verb.h"
+#include "cli/internal/flags/known_verbs.h"
+#include "cli/internal/flags/verb.h"
 
 namespace muster::cli {
 
@@ -30,6 +31,9 @@ const Options* options_of(const Command& command) {
     const auto* one = dynamic_cast<const VerbOf<Options>*>(verb->get());
     return one == nullptr ? nullptr : &one->options();
 }
+
+/// The verbs and flags that parse_command_line() accepts, from its own table.
+std::vector<KnownVerb> known_verbs();
 
 /// The text of `muster --help` (verb empty) or `muster VERB --help`.
 std::string_view help_text(std::string_view verb);

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 
 #include "base/time/duration.h"
-#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/flags/known_verbs.h"
 #include "cli/internal/logs/log_options.h"
 #include "cli/internal/run/run_options.h"
 #include "cli/internal/verbs/options.h"

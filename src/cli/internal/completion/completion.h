@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/flags/known_verbs.h"
 #include "cli/internal/connect/server_options.h"
 
 namespace muster::cli {

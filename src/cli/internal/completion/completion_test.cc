@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/internal/command_line/command_line.h"
+
 namespace muster::cli {
 namespace {
 

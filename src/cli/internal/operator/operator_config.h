@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/flags/known_verbs.h"
 
 namespace muster::cli {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/internal/command_line/command_line.h"
-#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/flags/known_verbs.h"
 #include "cli/internal/operator/operator_config.h"
 
 namespace muster::cli {

@@ -65,8 +65,10 @@ std::string script_text(const std::string& path, const Surroundings& around,
 Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
                  const control_plane::Machine& machine) {
     manifest::Manifest manifest = manifest::read_manifest_files(options.files);
-    std::vector<manifest::Document> documents = std::move(manifest.documents);
+    std::vector<manifest::Document> documents = options.made;
+    std::ranges::move(manifest.documents, std::back_inserter(documents));
     Prepared prepared;
+    prepared.notices = options.notices;
     prepared.problems = std::move(manifest.problems);
 
     manifest::Adjustments adjustments = options.adjustments;
@@ -105,7 +107,7 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
             prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
             options.fit);
         add(std::move(fitted.problems));
-        prepared.notices = std::move(fitted.notices);
+        std::ranges::move(fitted.notices, std::back_inserter(prepared.notices));
     }
     add(check_waits(prepared.objects,
                     {.node = options.any_machine ? std::string() : runtime::NodeOptions().name,

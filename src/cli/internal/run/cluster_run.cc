@@ -51,6 +51,7 @@ int run_on_cluster(const RunOptions& options, const control_plane::Caller& calle
     Rng rng = Rng::from_system();
     give_names(prepared.objects, rng);
     Console console(console_of_run(options, caller));
+    for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
     RunSession session(context.get_executor(), clock, rng, (*connection)->client(), console,
                        std::move(prepared.objects), session_options(options));
     const int status = run_to_end(context, run_and_stop(signals, **connection, session));

@@ -8,12 +8,14 @@
 #include "cli/internal/connect/server_options.h"
 #include "cli/internal/objects/output_format.h"
 #include "cli/internal/prepare/manifest_options.h"
+#include "cli/internal/script/script_flags.h"
 #include "runtime/node.h"
 
 namespace muster::cli {
 
 struct RunOptions {
     ManifestOptions manifest;
+    ScriptOptions script;  ///< what is run without a manifest
     /// The cluster to run on; unset: this machine. The namespace is one of the manifest's
     /// adjustments.
     std::optional<ServerOptions> cluster;

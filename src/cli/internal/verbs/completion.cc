@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/time/time_limit.h"
-#include "cli/internal/command_line/known_verbs.h"
+#include "cli/internal/command_line/command_line.h"
 #include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/bare_names.h"

@@ -11,11 +11,15 @@ namespace {
 
 /// Also for `muster --help`.
 constexpr std::string_view kHelpHelp =
-    R"(muster runs distributed training jobs: ordinary Kubeflow manifests, on this machine, with no cluster.
+    R"(muster runs distributed training jobs, from scripts and from ordinary Kubeflow manifests: on this machine with
+no cluster, or on one.
 
 Usage: muster VERB [FLAGS]
 
-  run FILE...       run the jobs of a manifest here or on a cluster, and exit as they do
+  run SCRIPT        run a script as a job, here or on a cluster, and exit as it does
+  run FILE...       the same with the jobs of a manifest
+  launch NAME CMD   run a program as a job of a framework
+  init SCRIPT       write the manifest of a script's job
   validate FILE...  check a manifest without starting anything
   explain FILE      show what a manifest leads to: each pod, and the variables of each rank
   explain FIELD     show what a field means, as in pytorchjob.spec.elasticPolicy
@@ -49,7 +53,8 @@ Usage: muster VERB [FLAGS]
   version           print the version
 
 Examples:
-  muster run examples/pytorch-digits.yaml           train on this machine
+  muster run train.py                               train with a script on this machine
+  muster run examples/pytorch-digits.yaml           the same with a manifest
   muster run job.yaml --replicas Worker=4           with other numbers of replicas
   muster run job.yaml --dry-run                     show the pods and services that it would make
   muster run --context prod job.yaml                the same file on a cluster

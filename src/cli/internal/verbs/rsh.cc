@@ -1,4 +1,4 @@
-#include "cli/internal/command_line/verb.h"
+#include "cli/internal/flags/verb.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/daemon/caller.h"
 #include "rsh/arguments.h"

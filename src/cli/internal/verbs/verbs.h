@@ -4,12 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/internal/command_line/verb.h"
+#include "cli/internal/flags/verb.h"
 
 // One line for each verb, by name; its file defines `std::unique_ptr<Verb> <name>_verb()`.
 // clang-format off: one a line
 #define MUSTER_VERBS(VERB) \
     VERB(run)              \
+    VERB(launch)           \
+    VERB(init)             \
     VERB(validate)         \
     VERB(convert)          \
     VERB(explain)          \

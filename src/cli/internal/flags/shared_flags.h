@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/internal/flags/flags.h"
+#include "cli/internal/connect/server_options.h"
+#include "cli/internal/objects/object_options.h"
+#include "cli/internal/objects/output_format.h"
+#include "cli/internal/prepare/manifest_options.h"
+#include "runtime/node.h"
+
+namespace muster::cli {
+
+// Flags that several verbs share. Functions that parse a text return what is wrong with it.
+
+void declare_server_flags(Flags& flags, ServerOptions& options);
+void declare_object_flags(Flags& flags, ObjectOptions& options);
+void declare_state_flag(Flags& flags, std::string& directory);
+
+/// For verbs that read a manifest as `muster run` does.
+class ManifestFlags {
+  public:
+    void declare(Flags& flags, ManifestOptions& options);
+    std::optional<std::string> finish(ManifestOptions& options) const;
+
+  private:
+    std::vector<std::string> more_files_;  ///< of -f
+    std::vector<std::string> sets_;
+    std::vector<std::string> replicas_;
+    std::vector<std::string> env_;
+    std::vector<std::string> mounts_;
+    std::string fit_ = "scale";
+};
+
+/// The files of a verb, given with or without -f.
+class FileFlags {
+  public:
+    void declare(Flags& flags, std::vector<std::string>& files);
+    void finish(std::vector<std::string>& files) const;
+
+  private:
+    std::vector<std::string> more_;
+};
+
+/// --output json|yaml; "" leaves the format unchanged.
+std::optional<std::string> read_output(const std::string& text, OutputFormat& format);
+/// --sandbox auto|namespaces|none.
+std::optional<std::string> read_sandbox(const std::string& text, runtime::SandboxMode& sandbox);
+/// --timeout of verbs that may look once, for which 0 is allowed.
+std::optional<std::string> read_timeout(const std::string& text, std::chrono::nanoseconds& timeout);
+/// A flag with a duration above 0. `such_as`: "10s or 1m30s". "" is not read.
+std::optional<std::string> read_duration(std::string_view flag, const std::string& text,
+                                         std::string_view such_as,
+                                         std::optional<std::chrono::nanoseconds>& duration);
+
+// Checks of values as they are written.
+
+/// An unset variable of a script must not mean this machine.
+std::string not_unnamed(const std::string& text);
+/// 0 or a positive number.
+std::string not_a_count(const std::string& text);
+
+}  // namespace muster::cli

@@ -1,0 +1,65 @@
+#include "control_plane/own_programs.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "control_plane/machine.h"
+
+namespace muster::control_plane {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kAgent = "muster-run";
+
+/// Replaces what another build or another place left there. Empty: it can't be made.
+fs::path directory_with_link(const fs::path& directory, const fs::path& program) {
+    std::error_code failed;
+    if (fs::read_symlink(directory / kAgent, failed) == program) return directory;
+    fs::create_directories(directory, failed);
+    const fs::path fresh = directory / (std::string(kAgent) + "." + std::to_string(::getpid()));
+    fs::create_symlink(program, fresh, failed);
+    if (failed) return {};
+    fs::rename(fresh, directory / kAgent, failed);
+    if (!failed) return directory;
+    fs::remove(fresh, failed);
+    return {};
+}
+
+bool has_entry(std::string_view path, std::string_view entry) {
+    while (!path.empty()) {
+        const std::size_t colon = path.find(':');
+        if (path.substr(0, colon) == entry) return true;
+        path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
+    }
+    return false;
+}
+
+}  // namespace
+
+Caller with_own_programs(Caller caller) {
+    const fs::path program = own_program();
+    fs::path directory = program.parent_path();
+    std::error_code failed;
+    if (!fs::exists(directory / kAgent, failed)) {
+        const std::string home = caller.home();
+        directory = home.empty() ? fs::path()
+                                 : directory_with_link(fs::path(home) / ".muster" / "bin", program);
+    }
+    if (directory.empty() || has_entry(caller.variable("PATH"), directory.native())) return caller;
+    for (std::string& entry : caller.environment) {
+        if (!entry.starts_with("PATH=")) continue;
+        entry += entry == "PATH=" ? "" : ":";
+        entry += directory.native();
+        return caller;
+    }
+    caller.environment.push_back("PATH=/usr/local/bin:/usr/bin:/bin:" + directory.native());
+    return caller;
+}
+
+}  // namespace muster::control_plane
