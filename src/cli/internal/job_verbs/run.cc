@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "base/visible_text.h"
 #include "cli/internal/flags/shared_flags.h"
+#include "cli/internal/local_run/local_run.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/prepare/prepare.h"
 #include "cli/internal/run/cluster_run.h"
-#include "cli/internal/local_run/local_run.h"
 #include "cli/internal/run/run_options.h"
 #include "cli/internal/run/run_shell.h"
 #include "cli/internal/script/job_manifest.h"
@@ -110,6 +110,9 @@ On a cluster, where an operator runs the jobs; the output is the same:
 
 When it ends:
       --timeout DURATION     give up after this long, as in 90s or 1h30m
+      --give-up-after N      give up when a container has failed in the same way N times in a row, each time
+                             within ten minutes of its start (default: 3; 0: never). On a cluster that is
+                             told, and the job continues
                              A manifest with cleanPodPolicy: None keeps the pods that still run when the
                              job has ended: they are waited for, but for parameter servers. Ctrl-C ends
                              them. Without it they have 5 s
@@ -234,6 +237,7 @@ class RunVerb final : public VerbOf<RunOptions> {
         flags.flag("--keep", options_.keep);
         flags.flag("--dry-run", options_.dry_run);
         flags.value("--timeout", timeout_);
+        flags.value("--give-up-after", options_.give_up_after, not_a_count);
         flags.flag("--quiet,-q", options_.quiet);
         flags.flag("--raw", options_.raw);
         flags.count("--verbose,-v", options_.verbose);

@@ -169,6 +169,37 @@ TEST(RunHistory, TheFirstUnrepairedFailureIsTheCulprit) {
                     "  its last lines:", "    | last", "  last warning: W: w"));
 }
 
+TEST(RunHistory, AnEndIsCountedOnceWhetherItIsSeenAsStateOrAsPause) {
+    ContainerView waits = running(1);
+    waits.running = false;
+    waits.waiting_reason = "CrashLoopBackOff";
+    waits.last_terminated = ended(3).terminated;
+    ContainerView again = running(2);
+    again.last_terminated = waits.last_terminated;
+    ContainerView state = ended(3);
+    state.restarts = 1;
+    const std::vector<std::vector<ContainerView>> ways = {
+        {running(1), waits, again}, {running(1), state, waits, again}, {running(1), state, again}};
+    for (const std::vector<ContainerView>& way : ways) {
+        RunHistory history;
+        std::optional<PodView> before;
+        for (const ContainerView& container : way) {
+            const PodView now = pod("Running", container);
+            history.pod_changed(before ? &*before : nullptr, &now);
+            before = now;
+        }
+        EXPECT_TRUE(history.crash_loop(1)) << way.size();
+        EXPECT_FALSE(history.crash_loop(2)) << way.size();
+    }
+    // Two ends in one change.
+    RunHistory history;
+    const PodView first = pod("Running", running());
+    const PodView second = pod("Running", waits);
+    history.pod_changed(nullptr, &first);
+    history.pod_changed(&first, &second);
+    EXPECT_TRUE(history.crash_loop(2));
+}
+
 /// A pod of two containers, the job's own first.
 PodView two(std::string phase, ContainerView own, ContainerView other) {
     PodView view = pod(std::move(phase), std::move(own));

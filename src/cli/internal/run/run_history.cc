@@ -13,6 +13,8 @@ namespace {
 /// processes that were killed.
 constexpr std::string_view kOutOfMemoryEnd = "OOMKilled";
 constexpr std::string_view kOutOfMemoryEvent = "OOMKilling";
+/// What a container waits for before it is started again.
+constexpr std::string_view kBackOff = "CrashLoopBackOff";
 /// How many containers that were out of memory have lines of their own.
 constexpr std::size_t kToldOutOfMemory = 20;
 
@@ -26,7 +28,21 @@ const ContainerView* same_container(const PodView* pod, const ContainerView& lik
 /// A container whose last state is a failure: no restart made up for it.
 bool is_failing(const ContainerView& container) {
     return (container.terminated && container.terminated->exit_code != 0) ||
-           container.waiting_reason == "CrashLoopBackOff";
+           container.waiting_reason == kBackOff;
+}
+
+/// Between two instances a container waits, and the end of the first is its last state.
+bool is_between_instances(const ContainerView& container) {
+    return container.terminated || container.waiting_reason == kBackOff;
+}
+
+int ended_instances(const ContainerView& container) {
+    return container.restarts + (is_between_instances(container) ? 1 : 0);
+}
+
+/// How the last instance that ended did so.
+const std::optional<TerminationView>& last_end(const ContainerView& container) {
+    return container.terminated ? container.terminated : container.last_terminated;
 }
 
 bool ended_badly(const PodView& pod) {
@@ -99,21 +115,21 @@ void RunHistory::note_failures(PodRecord& record, const PodView* before, const P
         Failure failure{after.uid,        after.name, container, instance, std::move(termination),
                         std::move(reason)};
         record.failures.push_back(failure);
+        if (failure.termination) crash_loops_.note(after, container, *failure.termination);
         order_.emplace_back(after.uid, std::move(failure));
     };
     for (const ContainerView& now : after.containers) {
         const ContainerView* then = same_container(before, now);
         if (was_stopped_last(after, now)) continue;
-        // The end of an instance appears first as the state, then as the last state of the next
-        // one.
-        bool seen = then != nullptr && then->terminated && then->terminated == now.last_terminated;
-        int restarts_before = then == nullptr ? 0 : then->restarts;
-        if (now.restarts > restarts_before && !seen && now.last_terminated &&
-            now.last_terminated->exit_code != 0)
-            note(now.name, now.restarts - 1, now.last_terminated, {});
-        bool was_terminated = then != nullptr && then->terminated && then->restarts == now.restarts;
-        if (now.terminated && !was_terminated && now.terminated->exit_code != 0)
-            note(now.name, now.restarts, now.terminated, {});
+        // Instances are numbered by the restarts before them. States in between may not be seen.
+        const std::optional<TerminationView>& end = last_end(now);
+        const int ended_before = then == nullptr ? 0 : ended_instances(*then);
+        const int ended = ended_instances(now);
+        if (ended <= ended_before || !end || end->exit_code == 0) continue;
+        // Of those before the last one only the number is known: that they were restarted says enough.
+        for (int unseen = ended_before; unseen + 1 < ended; ++unseen)
+            crash_loops_.note(after, now.name, *end);
+        note(now.name, ended - 1, end, {});
     }
     bool failed_now = after.phase == "Failed" && (before == nullptr || before->phase != "Failed");
     bool by_container = std::ranges::any_of(after.containers, [](const ContainerView& container) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/internal/run/crash_loop.h"
 #include "cli/internal/run/event_text.h"
 #include "cli/internal/run/views.h"
 #include "kube/values/namespaced_name.h"
@@ -60,6 +61,8 @@ class RunHistory {
     Verdict verdict(const JobView& job) const;
     Verdict verdict(const PodView& pod) const;
     int restarts(const std::string& owner_uid) const;
+    /// A container that has failed in the same way so often in a row.
+    std::optional<CrashLoop> crash_loop(int times) const { return crash_loops_.find(times); }
 
   private:
     struct PodRecord {
@@ -78,6 +81,7 @@ class RunHistory {
     std::vector<std::pair<std::string, Failure>> order_;  ///< pod uid and failure, oldest first
     std::map<kube::NamespacedName, std::vector<std::string>> uids_;  ///< of its incarnations
     std::vector<EventView> events_;
+    CrashLoops crash_loops_;
     std::vector<std::pair<std::string, std::string>> out_of_memory_;  ///< pod uid and container
 };
 

@@ -24,6 +24,7 @@ struct RunOptions {
     bool keep = false;
     bool dry_run = false;
     std::optional<std::chrono::nanoseconds> timeout;
+    int give_up_after = 3;  ///< equal failures in a row; 0: never
     bool quiet = false;
     bool raw = false;  ///< a terminal gets pods' lines as they are
     int verbose = 0;

@@ -85,7 +85,9 @@ void RunSession::stop(Stop why) {
     if (stop_ == Stop::kNone) {
         stop_ = why;
         console_.clear_progress();
-        std::string_view reason = why == Stop::kTimeout ? "the time is up" : "interrupted";
+        std::string_view reason = why == Stop::kTimeout    ? "the time is up"
+                                  : why == Stop::kHopeless ? "restarts lead nowhere"
+                                                           : "interrupted";
         std::string_view again = why != Stop::kInterrupt ? ""
                                  : options_.on_cluster   ? " (Ctrl-C again leaves at once)"
                                                          : " (Ctrl-C again kills them)";
@@ -141,7 +143,8 @@ Task<int> RunSession::run() {
     }
     for (const std::string& problem : logs_.take_problems()) console_.tell({Tone::kBad, problem});
     co_await tasks_.stop();
-    co_return stop_ == Stop::kNone ? status : static_cast<int>(stop_);
+    const bool by_itself = stop_ == Stop::kNone || stop_ == Stop::kHopeless;
+    co_return by_itself ? status : static_cast<int>(stop_);
 }
 
 /// Handles everything that is due, and checks whether the output still has a reader.
@@ -151,10 +154,28 @@ void RunSession::check_time() {
         (!all_ended() || waits_for_pods_))
         stop(Stop::kTimeout);
     if (console_.broken()) stop(Stop::kReaderGone);
+    check_crash_loop();
     if (unattended_at_ && clock_.now() >= *unattended_at_) {
         unattended_at_.reset();
         tell_unattended();
     }
+}
+
+void RunSession::check_crash_loop() {
+    if (options_.give_up_after == 0 || told_crash_loop_ || all_ended()) return;
+    const auto loop = history_.crash_loop(options_.give_up_after);
+    if (!loop) return;
+    told_crash_loop_ = true;
+    console_.tell(
+        {Tone::kBad,
+         fmt::format("pod {}, container {} {}, {} times in a row and each time within {:.0f} s of "
+                     "its start: it will "
+                     "not succeed by restarts; look at its last lines{}",
+                     loop->pod, loop->container, describe(loop->end), loop->times,
+                     std::max(loop->seconds, 1.0),
+                     options_.on_cluster ? ", and delete the job unless it waits for something"
+                                         : " (--give-up-after 0 lets it continue)")});
+    if (!options_.on_cluster) stop(Stop::kHopeless);
 }
 
 // --- posting
@@ -345,9 +366,10 @@ std::vector<Verdict> RunSession::make_verdicts() const {
             verdict.name = shown_name(objects_[posted.object]);
         verdict.seconds = seconds_between(started_, posted.ended.value_or(clock_.now()));
         if (verdict.result.empty() || verdict.result == "unfinished")
-            verdict.result = posted.lost               ? "deleted"
-                             : stop_ == Stop::kTimeout ? "timed out"
-                                                       : "interrupted";
+            verdict.result = posted.lost                ? "deleted"
+                             : stop_ == Stop::kTimeout  ? "timed out"
+                             : stop_ == Stop::kHopeless ? "failed"
+                                                        : "interrupted";
         verdicts.push_back(std::move(verdict));
     }
     return verdicts;

@@ -36,6 +36,7 @@ class RunSession {
     /// Why a run was ended early; the value is the exit status.
     enum class Stop {
         kNone = 0,
+        kHopeless = 1,  ///< restarts lead nowhere; the status is that of what failed
         kTimeout = 124,
         kInterrupt = 130,
         kReaderGone = 141,
@@ -46,6 +47,9 @@ class RunSession {
         std::string logs_dir;
         std::optional<Duration> timeout;
         bool collect_objects = false;  ///< for --output
+        /// After how many equal failures in a row restarts count as hopeless; 0: never. On one
+        /// machine the run ends then.
+        int give_up_after = 3;
         /// Others use the server too, and the connection to it may break.
         bool on_cluster = false;
     };
@@ -78,6 +82,7 @@ class RunSession {
     enum class Phase { kPosting, kPosted, kRefused };
 
     void check_time();
+    void check_crash_loop();
     Task<void> post();
     Task<bool> try_to_post();
     void job_changed(const JobView* before, const JobView* after);
@@ -123,6 +128,7 @@ class RunSession {
     Instant started_{};
     std::optional<Instant> unattended_at_;  ///< when to report a job on which nothing has acted
     bool waits_for_pods_ = false;           ///< of jobs that have ended
+    bool told_crash_loop_ = false;
     Stop stop_ = Stop::kNone;
     bool impatient_ = false;
 };

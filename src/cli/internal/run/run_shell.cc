@@ -88,6 +88,7 @@ RunSession::Options session_options(const RunOptions& options) {
     return {.logs_dir = options.logs_dir,
             .timeout = options.timeout,
             .collect_objects = options.output != OutputFormat::kNone,
+            .give_up_after = options.give_up_after,
             .on_cluster = options.cluster.has_value()};
 }
 

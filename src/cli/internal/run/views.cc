@@ -11,6 +11,7 @@
 #include "kube/objects/core_objects.h"
 #include "kube/objects/pod.h"
 #include "kube/values/json_access.h"
+#include "kube/values/time.h"
 
 namespace muster::cli {
 
@@ -46,6 +47,14 @@ ContainerFacts facts_of(const kube::Pod& pod, const std::string& name, bool init
     return facts;
 }
 
+/// Servers tell times to the second.
+double seconds_of(const kube::ContainerStateTerminated& ended) {
+    const auto begin = kube::parse_time(ended.started_at);
+    const auto end = kube::parse_time(ended.finished_at);
+    if (!begin || !end) return 0;
+    return std::chrono::duration<double>(*end - *begin).count();
+}
+
 std::optional<TerminationView> termination_view(const kube::ContainerState& state,
                                                 const ContainerFacts& facts) {
     if (!state.terminated) return std::nullopt;
@@ -54,7 +63,8 @@ std::optional<TerminationView> termination_view(const kube::ContainerState& stat
                            .signal = state.terminated->signal.value_or(0),
                            .reason = state.terminated->reason,
                            .message = state.terminated->message,
-                           .memory_limit = out_of_memory ? facts.memory_limit : std::string()};
+                           .memory_limit = out_of_memory ? facts.memory_limit : std::string(),
+                           .seconds = seconds_of(*state.terminated)};
 }
 
 ContainerView container_view(const kube::Pod& pod, const kube::ContainerStatus& status, bool init) {

@@ -20,6 +20,7 @@ struct TerminationView {
     std::string reason;
     std::string message;
     std::string memory_limit = {};  ///< of a container that was out of memory; empty: none
+    double seconds = 0;             ///< that it ran; 0 if the server does not say
 
     friend bool operator==(const TerminationView&, const TerminationView&) = default;
 };

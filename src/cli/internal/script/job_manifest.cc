@@ -119,9 +119,7 @@ json::object master_and_workers(const JobRequest& request) {
 }
 
 json::object launcher_and_workers(const JobRequest& request) {
-    return {{"Launcher",
-             json::object{{"replicas", 1},
-                          {"template", pod_template(request, start_command(request), false)}}},
+    return {{"Launcher", replicas(request, 1, false)},
             {"Worker", json::object{{"replicas", request.workers},
                                     {"template", pod_template(request, {}, true)}}}};
 }
@@ -160,7 +158,9 @@ json::object run_policy(const JobRequest& request) {
     const bool servers = request.servers > 0 || request.framework == Framework::kMxnet;
     // Servers never end by themselves, nor do workers that mpirun calls.
     if (servers || is_mpi(request)) policy["cleanPodPolicy"] = "Running";
-    if (request.max_restarts > 0) policy["backoffLimit"] = request.max_restarts;
+    // Without one an MPIJob has the limit of a batch Job, which is 6.
+    if (request.max_restarts > 0 || is_mpi(request))
+        policy["backoffLimit"] = request.max_restarts;
     if (request.deadline) policy["activeDeadlineSeconds"] = *request.deadline;
     if (!request.priority.empty())
         policy["schedulingPolicy"] = json::object{{"priorityClass", request.priority}};
