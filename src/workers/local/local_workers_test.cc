@@ -424,6 +424,19 @@ TEST_F(LocalWorkersTest, WorkersAreBoundToProcessors) {
     EXPECT_TRUE(std::ranges::none_of(first, [&](auto cpu) { return second.contains(cpu); }));
 }
 
+TEST_F(LocalWorkersTest, AWorkerMayHaveCpusOfItsOwn) {
+    const std::set<std::uint32_t> allowed = launch::allowed_cpus();
+    launch::WorkerStart bound =
+        world.python(0,
+                     "import os\n"
+                     "with open(os.environ['ROOT'] + '/cpus', 'w') as f:\n"
+                     "    f.write(','.join(map(str, sorted(os.sched_getaffinity(0)))) + '\\n')\n");
+    bound.cpus = {*allowed.rbegin()};
+    world.must_start({bound});
+    EXPECT_EQ(world.next_end().exit_code, 0);
+    EXPECT_EQ(world.line_of("cpus"), std::to_string(*allowed.rbegin()));
+}
+
 TEST_F(LocalWorkersTest, AnErrorFileIsRead) {
     const std::string record =
         "import json, os, time\n"

@@ -185,6 +185,7 @@ Result<void> WorkerSetStarter::prepare(std::vector<launch::WorkerStart> wanted) 
     }
     TRY(std::vector<launch::Placement> placements, place_all(wanted, around_.placement));
     for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!wanted[i].cpus.empty()) placements[i].cpus = wanted[i].cpus;
         set_.plan(cold_record(wanted[i]));
         starts_.push_back({.wanted = std::move(wanted[i]),
                            .program = std::move(programs[i]),
