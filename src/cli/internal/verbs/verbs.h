@@ -32,6 +32,7 @@
     VERB(manifests)        \
     VERB(completion)       \
     VERB(rsh)              \
+    VERB(share)            \
     VERB(operator)         \
     VERB(migrate)          \
     VERB(kill)             \
