@@ -19,6 +19,7 @@ import mpi_cases
 import operator_cases
 import peer_cases
 import policy_cases
+import share_cases
 import up_cases
 from figure import Figure
 from measure import ROOT, Failed, Job, Skipped, cpu_seconds, median, memory_bytes, processes_of, run_built, run_quietly, wait_for
@@ -495,6 +496,7 @@ CASES = {
     "mpi-first-line": mpi_cases.first_line,
     **up_cases.CASES,
     **policy_cases.CASES,
+    **share_cases.CASES,
     **peer_cases.CASES,
     **operator_cases.CASES,
     **example_cases.CASES,
