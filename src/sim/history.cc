@@ -127,6 +127,7 @@ void History::tell_pod(HistoryLine line, const store::StoreChange& change) {
         return sink_(line);
     }
     const json::value& before = *change.previous;
+    const std::string_view node = text_at(pod, {"spec", "nodeName"});
     const std::string was = pod_state(before);
     const std::string is = pod_state(pod);
     if (was != is) {
@@ -134,9 +135,10 @@ void History::tell_pod(HistoryLine line, const store::StoreChange& change) {
             text_at(before, {"status", "phase"}) != text_at(pod, {"status", "phase"}) ||
             restarts_of(before) != restarts_of(pod);
         line.detail = told ? Detail::kTimeline : Detail::kTrace;
-        line.what = fmt::format("pod {}: {} -> {}", name, was, is);
-    } else if (text_at(before, {"spec", "nodeName"}) != text_at(pod, {"spec", "nodeName"})) {
-        line.what = fmt::format("pod {} bound to {}", name, text_at(pod, {"spec", "nodeName"}));
+        line.what =
+            fmt::format("pod {}: {} -> {}{}{}", name, was, is, node.empty() ? "" : " on ", node);
+    } else if (text_at(before, {"spec", "nodeName"}) != node) {
+        line.what = fmt::format("pod {} bound to {}", name, node);
     } else {
         line.what = fmt::format("pod {} changed", name);
     }

@@ -28,6 +28,7 @@ struct JobOutcome {
     bool deleted = false;
     std::int64_t restarts = 0;  ///< as its status says
     std::string completion_time;
+    std::optional<Duration> took;  ///< from its making to its end; unset: it has not ended
 };
 
 /// What there was of the elastic layer in a run of agents alone.

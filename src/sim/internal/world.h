@@ -12,6 +12,7 @@
 #include "base/unexpected.h"
 #include "kube/client/client.h"
 #include "sim/internal/elastic_pods.h"
+#include "sim/internal/job_times.h"
 #include "sim/internal/operator_life.h"
 #include "sim/internal/training_fault_injector.h"
 #include "sim/internal/user.h"
@@ -70,6 +71,7 @@ class World {
     asio::io_context context_;
     SimClock clock_;
     History history_;
+    JobTimes job_times_;
     Ledger ledger_;
     Invariants invariants_;
     std::string writer_;  ///< whose call is being carried out right now
