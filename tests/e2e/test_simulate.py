@@ -24,12 +24,79 @@ def test_a_job_is_told_as_a_timeline_and_an_outcome(muster):
     assert done.status == 0, done
     lines = done.out.splitlines()
     assert re.search(r"0\.000s  user +pytorchjobs demo created", done.out), done
-    assert re.search(r"pod demo-worker-1: Pending -> Running", done.out), done
+    assert re.search(r"pod demo-worker-1: Pending -> Running on node-\d\n", done.out), done
     assert re.search(r"pytorchjobs demo Succeeded", done.out), done
-    assert lines[-2].startswith("muster: PyTorchJob default/demo Succeeded"), done
+    assert re.match(r"muster: PyTorchJob default/demo Succeeded after \d+\.\d{3} s \(", lines[-2]), done
     assert re.fullmatch(r"muster: seed 1: \d+ changes, 3 pods, \d+ s of virtual time, hash [0-9a-f]{16}", lines[-1]), done
     times = [float(line.split("s ")[0]) for line in lines[:-2]]
     assert times == sorted(times), "virtual time goes on"
+
+
+def test_what_it_lasts_is_told_to_the_instant(muster):
+    """From the job's creation to its end; a status has whole seconds. The world lasts as long as was asked for."""
+    shown, _ = result(muster, job(muster), "--duration", "2.5h")
+    [made] = [line["atSeconds"] for line in shown["timeline"] if line["what"] == "pytorchjobs demo created"]
+    [ended] = [line["atSeconds"] for line in shown["timeline"] if line["what"].startswith("pytorchjobs demo Succeeded")]
+    assert shown["jobs"][0]["durationSeconds"] == pytest.approx(ended - made, abs=1e-9)
+    assert shown["virtualSeconds"] == 9000
+    assert "9000 s of virtual time" in muster.run("simulate", job(muster), "--duration", "2.5h").out
+    endless = muster.write("endless.yaml", "pods: {runTime: 900h}\nfaultsUntil: 10m\n")
+    shown, _ = result(muster, job(muster), "--faults", endless)
+    assert shown["jobs"][0]["durationSeconds"] is None
+
+
+def test_a_manifest_is_changed_by_flags_as_for_run(muster):
+    shown, done = result(muster, job(muster), "-n", "team-a", "--replicas", "Worker=5", "--set", "spec.runPolicy.cleanPodPolicy=None",
+                         "--env", "A=1")
+    assert done.status == 0 and shown["pods"] == 6, done
+    assert shown["jobs"][0]["namespace"] == "team-a" and shown["jobs"][0]["state"] == "Succeeded"
+    done = muster.run("simulate", job(muster), "--replicas", "Wroker=5")
+    assert done.status == 2 and "no job has this replica type" in done.err, done
+    typed = muster.write("typed.yaml", job(muster).read_text().replace("spec:", "spec:\n  runPolicyy: {}", 1))
+    assert muster.run("simulate", typed).status == 0
+    assert muster.run("simulate", typed, "--strict").status == 2
+
+
+def test_a_namespace_of_the_manifest_is_there(muster):
+    text = job(muster).read_text().replace("name: demo", "name: demo\n  namespace: team-b", 1)
+    before = muster.write("before.yaml", text)
+    assert result(muster, before)[0]["jobs"][0]["namespace"] == "team-b"
+    after = muster.write("after.yaml", text + "\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-b}\n")
+    assert result(muster, after)[0]["jobs"][0]["state"] == "Succeeded"
+
+
+def test_many_seeds_end_with_a_distribution(muster):
+    path = job(muster, restart_policy="OnFailure")
+    done = muster.run("simulate", path, "--faults", "evictions", "--seeds", 30)
+    lines = done.out.splitlines()
+    assert lines[-1] == "30 passed, 0 failed", done
+    assert re.match(r"muster: PyTorchJob default/demo: \d+ succeeded, \d+ failed", lines[-4]), done
+    assert re.fullmatch(r"muster:   seconds   p50 \d+\.\d{3}, p90 \d+\.\d{3}, p99 \d+\.\d{3}, most \d+\.\d{3}", lines[-3]), done
+    assert re.fullmatch(r"muster:   restarts  p50 \d+, p90 \d+, p99 \d+, most \d+", lines[-2]), done
+    shown, again = result(muster, path, "--faults", "evictions", "--seeds", 30)
+    assert again.status == done.status and shown["passed"] == 30 and shown["failed"] == 0
+    assert [run["seed"] for run in shown["runs"]] == list(range(1, 31))
+    alone, _ = result(muster, path, "--faults", "evictions", "--seed", 7)
+    alone.pop("timeline")
+    assert shown["runs"][6] == alone
+    took = sorted(run["jobs"][0]["durationSeconds"] for run in shown["runs"])
+    assert shown["jobs"][0]["durationSeconds"] == {"p50": took[14], "p90": took[26], "p99": took[29], "most": took[29]}
+
+
+def test_the_exit_status_of_many_seeds_is_the_worst(muster):
+    some = muster.write("some.yaml", "pods: {runTime: 10s, exits: {0: 0.7, 1: 0.3}}\nfaultsUntil: 10m\n")
+    shown, done = result(muster, job(muster, restart_policy="Never"), "--faults", some, "--seeds", 20)
+    [told] = shown["jobs"]
+    assert told["succeeded"] > 0 and told["failed"] > 0 and told["succeeded"] + told["failed"] == 20
+    assert done.status == 1 and shown["passed"] == 20, "the rules were kept"
+    assert muster.run("simulate", "limits", "--seeds", 2).status == 0, "in a scenario jobs fail on purpose"
+
+
+def test_the_names_of_faults_are_listed(muster):
+    done = muster.run("simulate", "--faults", "help")
+    assert done.status == 0 and done.err == "", done
+    assert "node-death     Nodes die and come back, or are given up.\n" in done.out, done
+    assert not re.search(r"^elastic ", done.out, re.M), "agents alone have faults of their own"
 
 
 def test_equal_seeds_give_equal_runs_and_others_others(muster):
@@ -114,6 +181,9 @@ def test_bad_input_is_told_with_its_place(muster, name):
     (["nowhere.yaml"], "nowhere.yaml"),
     (["choas"], "did you mean chaos?"),
     (["calm", "--faults", "evictoins"], "did you mean evictions?"),
+    (["calm", "--faults", "zzz"], "there are: calm, chaos,"),
+    (["calm", "--faults", "zzz.yaml"], "zzz.yaml: error: cannot be read: No such file or directory"),
+    (["calm", "--replicas", "Worker=2"], "--replicas is for manifests"),
     (["calm", "--nodes", "0"], "--nodes wants a number from 1 to 100000"),
     (["calm", "--seeds", "0"], "--seeds wants a number above 0"),
     (["calm", "--duration", "soon"], "--duration wants a duration"),

@@ -61,13 +61,36 @@ void declare_state_flag(Flags& flags, std::string& directory) {
     flags.value("--state", directory, not_a_directory);
 }
 
-void ManifestFlags::declare(Flags& flags, ManifestOptions& options) {
-    flags.words("files", options.files);
-    flags.list("-f,--filename", more_files_);
-    flags.value("--namespace,-n", options.adjustments.namespace_);
+void AdjustmentFlags::declare(Flags& flags, manifest::Adjustments& adjustments) {
+    flags.value("--namespace,-n", adjustments.namespace_);
     flags.list("--set", sets_);
     flags.list("--replicas", replicas_);
     flags.list("--env", env_);
+}
+
+std::optional<std::string> AdjustmentFlags::finish(manifest::Adjustments& adjustments) const {
+    for (const Assignments& list :
+         {Assignments{sets_, adjustments.sets, "--set", "PATH=VALUE"},
+          Assignments{replicas_, adjustments.replicas, "--replicas", "TYPE=N"},
+          Assignments{env_, adjustments.env, "--env", "NAME=VALUE"}})
+        if (auto wrong = read_assignments(list)) return wrong;
+    return std::nullopt;
+}
+
+std::vector<std::string> AdjustmentFlags::words(const manifest::Adjustments& adjustments) const {
+    std::vector<std::string> words;
+    if (!adjustments.namespace_.empty())
+        words.insert(words.end(), {"--namespace", adjustments.namespace_});
+    for (const std::string& text : sets_) words.insert(words.end(), {"--set", text});
+    for (const std::string& text : replicas_) words.insert(words.end(), {"--replicas", text});
+    for (const std::string& text : env_) words.insert(words.end(), {"--env", text});
+    return words;
+}
+
+void ManifestFlags::declare(Flags& flags, ManifestOptions& options) {
+    flags.words("files", options.files);
+    flags.list("-f,--filename", more_files_);
+    adjustments_.declare(flags, options.adjustments);
     flags.value("--workdir", options.adjustments.workdir);
     flags.list("--mount", mounts_);
     flags.list("--ignore-resources", options.adjustments.ignored_resources, ',');
@@ -78,12 +101,9 @@ void ManifestFlags::declare(Flags& flags, ManifestOptions& options) {
 
 std::optional<std::string> ManifestFlags::finish(ManifestOptions& options) const {
     manifest::Adjustments& adjustments = options.adjustments;
-    for (const Assignments& list :
-         {Assignments{sets_, adjustments.sets, "--set", "PATH=VALUE"},
-          Assignments{replicas_, adjustments.replicas, "--replicas", "TYPE=N"},
-          Assignments{env_, adjustments.env, "--env", "NAME=VALUE"},
-          Assignments{mounts_, options.mounts, "--mount", "IMAGE_PATH=DIR"}})
-        if (auto wrong = read_assignments(list)) return wrong;
+    if (auto wrong = adjustments_.finish(adjustments)) return wrong;
+    if (auto wrong = read_assignments({mounts_, options.mounts, "--mount", "IMAGE_PATH=DIR"}))
+        return wrong;
     if (fit_ != "scale" && fit_ != "strict")
         return fmt::format("--fit wants scale or strict, not \"{}\"", fit_);
     options.fit = fit_ == "strict" ? manifest::Fit::kStrict : manifest::Fit::kScale;

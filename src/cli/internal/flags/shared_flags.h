@@ -21,6 +21,20 @@ void declare_server_flags(Flags& flags, ServerOptions& options);
 void declare_object_flags(Flags& flags, ObjectOptions& options);
 void declare_state_flag(Flags& flags, std::string& directory);
 
+/// The flags that change a manifest before it is looked at.
+class AdjustmentFlags {
+  public:
+    void declare(Flags& flags, manifest::Adjustments& adjustments);
+    std::optional<std::string> finish(manifest::Adjustments& adjustments) const;
+    /// As they were written, for a command that does the same again: "--set", "a=b".
+    std::vector<std::string> words(const manifest::Adjustments& adjustments) const;
+
+  private:
+    std::vector<std::string> sets_;
+    std::vector<std::string> replicas_;
+    std::vector<std::string> env_;
+};
+
 /// For verbs that read a manifest as `muster run` does.
 class ManifestFlags {
   public:
@@ -29,9 +43,7 @@ class ManifestFlags {
 
   private:
     std::vector<std::string> more_files_;  ///< of -f
-    std::vector<std::string> sets_;
-    std::vector<std::string> replicas_;
-    std::vector<std::string> env_;
+    AdjustmentFlags adjustments_;
     std::vector<std::string> mounts_;
     std::string fit_ = "scale";
 };

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/internal/command_line/shared_flags.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/share/share_session.h"
 #include "cli/internal/share/share_words.h"
 #include "cli/internal/verbs/verbs.h"

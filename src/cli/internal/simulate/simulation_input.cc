@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "cli/internal/prepare/prepare.h"
 #include "control_plane/daemon/caller.h"
@@ -47,9 +48,27 @@ std::string unknown(const std::string& name, const Error& error) {
     for (const sim::BuiltinScenario& scenario : sim::builtin_scenarios())
         names.emplace_back(scenario.name);
     const std::string near = kube::nearest_name(name, names);
-    return near.empty() ? error.message()
-                        : fmt::format("{}, and no scenario has that name; did you mean {}?",
-                                      error.message(), near);
+    return fmt::format("{}, and no scenario has that name; {}", error.message(),
+                       near.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
+                                    : fmt::format("did you mean {}?", near));
+}
+
+/// A path says that it is no name.
+bool may_be_a_name(std::string_view word) { return word.find_first_of("/.") == word.npos; }
+
+/// A world has the namespace `default`; those of the manifests, or that they name, are made before
+/// anything in them.
+void add_namespaces(const std::vector<manifest::CheckedObject>& objects, sim::Scenario& scenario) {
+    std::set<std::string> there{"", "default"};
+    for (const manifest::CheckedObject& checked : objects)
+        if (checked.type == kube::types::kNamespaces && there.insert(checked.name).second)
+            scenario.manifests.push_back(checked.document.object.as_object());
+    for (const manifest::CheckedObject& checked : objects)
+        if (checked.type.namespaced && there.insert(checked.namespace_).second)
+            scenario.manifests.push_back(
+                json::object{{"apiVersion", "v1"},
+                             {"kind", "Namespace"},
+                             {"metadata", json::object{{"name", checked.namespace_}}}});
 }
 
 /// Whether a document says that it is an object of the API.
@@ -70,7 +89,9 @@ void add_causes(const manifest::Document& document, const Error& error,
 void add_faults(const std::string& name, SimulationInput& input) {
     Result<std::string> text = text_of(name);
     if (!text) {
-        input.problems.push_back(problem_of("--faults " + name, unknown(name, text.error())));
+        input.problems.push_back(problem_of("--faults " + name, may_be_a_name(name)
+                                                                    ? unknown(name, text.error())
+                                                                    : text.error().message()));
         return;
     }
     manifest::Manifest manifest = manifest::read_manifest(*text, name);
@@ -84,14 +105,18 @@ SimulationInput read_manifests(const SimulateOptions& options) {
     SimulationInput input;
     ManifestOptions manifests;
     manifests.files = options.files;
+    manifests.adjustments = options.adjustments;
+    manifests.strict = options.strict;
     manifests.any_machine = true;
     const control_plane::Caller caller = control_plane::current_caller();
     Prepared prepared =
         prepare(manifests, caller, *control_plane::make_real_machine(caller.environment));
     input.problems = std::move(prepared.problems);
     bool jobs = false;
+    add_namespaces(prepared.objects, input.scenario);
     for (manifest::CheckedObject& checked : prepared.objects) {
         jobs |= checked.job.has_value();
+        if (checked.type == kube::types::kNamespaces) continue;
         input.scenario.manifests.push_back(checked.document.object.as_object());
     }
     if (!jobs && !manifest::has_errors(input.problems))
@@ -108,6 +133,17 @@ SimulationInput read_manifests(const SimulateOptions& options) {
 }
 
 }  // namespace
+
+std::string fault_list() {
+    std::string text;
+    for (const sim::BuiltinScenario& builtin : sim::builtin_scenarios()) {
+        const SimulationInput input = read_scenario_text(builtin.text, std::string(builtin.name));
+        // Agents alone have faults of their own, and no pods for those of others.
+        if (!input.scenario.agents_alone)
+            text += fmt::format("{:<14} {}\n", builtin.name, input.scenario.description);
+    }
+    return text;
+}
 
 SimulationInput read_scenario_text(std::string_view text, const std::string& source) {
     SimulationInput input;
@@ -133,7 +169,8 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
     const std::string& first = options.files.front();
     Result<std::string> text = first == "-" ? Result<std::string>(std::string()) : text_of(first);
     if (!text) {
-        input.problems.push_back(problem_of(first, unknown(first, text.error())));
+        input.problems.push_back(problem_of(
+            first, may_be_a_name(first) ? unknown(first, text.error()) : text.error().message()));
         return input;
     }
     const manifest::Manifest manifest = manifest::read_manifest(*text, first);
@@ -141,6 +178,11 @@ SimulationInput read_simulation_input(const SimulateOptions& options) {
                           !manifest.documents.empty() &&
                           std::ranges::none_of(manifest.documents, is_object);
     input = scenario ? read_scenario_text(*text, first) : read_manifests(options);
+    if (scenario && !options.manifest_flags.empty())
+        input.problems.push_back(
+            problem_of(first, fmt::format("{} is for manifests, and a scenario says itself what is "
+                                          "played: leave it out",
+                                          options.manifest_flags.front())));
     const bool alone = input.scenario.agents_alone.has_value();
     if (alone && (!options.faults.empty() || options.duration))
         input.problems.push_back(

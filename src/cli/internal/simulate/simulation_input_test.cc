@@ -20,15 +20,44 @@ TEST(Help, NamesEveryScenario) {
 }
 
 TEST(SimulationInput, AgentsAloneTakeNoFaultsAndNoTimesOfAnotherWorld) {
-    for (SimulateOptions options :
-         {SimulateOptions{.files = {"elastic"}, .nodes = {}, .faults = "chaos", .duration = {}},
-          SimulateOptions{.files = {"elastic"}, .nodes = {}, .faults = {}, .duration = 10min},
-          SimulateOptions{.files = {"calm"}, .nodes = {}, .faults = "elastic", .duration = {}}}) {
+    for (SimulateOptions options : {SimulateOptions{.files = {"elastic"}, .faults = "chaos"},
+                                    SimulateOptions{.files = {"elastic"}, .duration = 10min},
+                                    SimulateOptions{.files = {"calm"}, .faults = "elastic"}}) {
         const SimulationInput input = read_simulation_input(options);
         ASSERT_EQ(input.problems.size(), 1U) << options.files.front() << " " << options.faults;
         EXPECT_NE(format(input.problems.front()).find("agents alone have"), std::string::npos)
             << format(input.problems.front());
     }
+}
+
+TEST(SimulationInput, FlagsOfManifestsAreRefusedForAScenario) {
+    const SimulationInput input = read_simulation_input(
+        {.files = {"calm"}, .manifest_flags = {"--set", "spec.runPolicy.backoffLimit=1"}});
+    ASSERT_EQ(input.problems.size(), 1U);
+    EXPECT_NE(format(input.problems.front()).find("--set is for manifests"), std::string::npos);
+}
+
+TEST(SimulationInput, AnUnknownNameIsToldWithThoseThereAre) {
+    for (const char* faults : {"zzz", "evictoins", "nowhere.yaml"}) {
+        const SimulationInput input = read_simulation_input({.files = {"calm"}, .faults = faults});
+        ASSERT_EQ(input.problems.size(), 1U) << faults;
+        const std::string told = format(input.problems.front());
+        const bool name = std::string_view(faults).find('.') == std::string_view::npos;
+        EXPECT_EQ(told.find("no scenario has that name") != std::string::npos, name) << told;
+        EXPECT_EQ(told.find("evictions") != std::string::npos, name) << told;
+    }
+}
+
+TEST(FaultList, HasALineForEachScenarioWhoseFaultsCanBeTaken) {
+    const std::string list = fault_list();
+    for (const sim::BuiltinScenario& scenario : sim::builtin_scenarios()) {
+        const bool alone = scenario.name == "elastic";
+        EXPECT_EQ(("\n" + list).find(fmt::format("\n{} ", scenario.name)) != std::string::npos,
+                  !alone)
+            << scenario.name;
+    }
+    EXPECT_NE(list.find("evictions      Pods are evicted, killed, and deleted by somebody.\n"),
+              std::string::npos);
 }
 
 TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {
