@@ -64,6 +64,11 @@ std::map<std::string, std::string> conditions_of(const json::value* object) {
     return made;
 }
 
+/// Most worlds have one namespace, whose name would only be in the way.
+std::string name_of(const store::StoreKey& key) {
+    return key.namespace_ == "default" ? key.name : key.namespace_ + "/" + key.name;
+}
+
 bool is_job(const store::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
 
 }  // namespace
@@ -114,14 +119,14 @@ void History::tell(Instant now, std::string_view who, const store::StoreChange& 
 }
 
 void History::tell_pod(HistoryLine line, const store::StoreChange& change) {
-    const std::string name = change.key.name;
+    const std::string name = name_of(change.key);
     if (change.object == nullptr) {
         line.what = fmt::format("pod {} removed", name);
         return sink_(line);
     }
     const json::value& pod = *change.object;
     if (change.previous == nullptr) {
-        const bool again = ++pods_made_[{change.key.namespace_, name}] > 1;
+        const bool again = ++pods_made_[{change.key.namespace_, change.key.name}] > 1;
         line.detail = again ? Detail::kTimeline : Detail::kTrace;
         line.what = fmt::format("pod {} {}", name, again ? "created again" : "created");
         return sink_(line);
@@ -147,7 +152,7 @@ void History::tell_pod(HistoryLine line, const store::StoreChange& change) {
 
 void History::tell_job(HistoryLine line, const store::StoreChange& change) {
     const std::string name = fmt::format(
-        "{} {}", change.key.resource.substr(0, change.key.resource.find('.')), change.key.name);
+        "{} {}", change.key.resource.substr(0, change.key.resource.find('.')), name_of(change.key));
     if (change.object == nullptr || change.previous == nullptr) {
         line.detail = Detail::kTimeline;
         line.what = fmt::format("{} {}", name, change.object == nullptr ? "removed" : "created");

@@ -50,6 +50,8 @@ def test_a_manifest_is_changed_by_flags_as_for_run(muster):
                          "--env", "A=1")
     assert done.status == 0 and shown["pods"] == 6, done
     assert shown["jobs"][0]["namespace"] == "team-a" and shown["jobs"][0]["state"] == "Succeeded"
+    told = [line["what"] for line in shown["timeline"]]
+    assert "pytorchjobs team-a/demo created" in told and any(what.startswith("pod team-a/demo-worker-4: ") for what in told), told
     done = muster.run("simulate", job(muster), "--replicas", "Wroker=5")
     assert done.status == 2 and "no job has this replica type" in done.err, done
     typed = muster.write("typed.yaml", job(muster).read_text().replace("spec:", "spec:\n  runPolicyy: {}", 1))
