@@ -5,6 +5,7 @@
 
 #include "apiserver/authentication/token_rules.h"
 #include "apiserver/objects/service_range.h"
+#include "apiserver/volume_places.h"
 #include "apiserver/watching/watch_options.h"
 #include "base/async/side_thread.h"
 #include "base/time/clock.h"
@@ -32,6 +33,8 @@ struct ApiServerOptions {
     bool pods_need_accounts = false;
     /// Where services get their addresses from; the first is that of the Service kubernetes.
     ServiceRange service_range = {};
+    /// Claims to volumes are bound, to directories if no volume suits.
+    VolumePlaces volumes = {};
     /// How long an event is kept after it was written last; zero: for as long as the server.
     Duration event_ttl{};
     /// How long the answer of a write is held back after the watchers were told of it. Test suites

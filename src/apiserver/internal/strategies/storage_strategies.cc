@@ -3,6 +3,8 @@
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/workload_strategies.h"
 #include "apiserver/objects/json_access.h"
+#include "kube/values/document.h"
+#include "kube/values/equality.h"
 
 namespace muster::apiserver {
 
@@ -12,6 +14,28 @@ void begin_pending(json::object& object, WallTime) { object["status"] = {{"phase
 
 void validate_claim(const json::object& claim, FieldErrors& field_errors) {
     check_claim_spec(child(claim, "spec"), "spec", field_errors);
+}
+
+/// Once a volume and a class are given, they stay. A bound claim may ask for another amount.
+void validate_claim_update(const json::object& next, const json::object& current,
+                           FieldErrors& field_errors) {
+    json::object rest = kube::copy_of(child(next, "spec"));
+    const json::object& before = child(current, "spec");
+    const auto take = [&](std::string_view key) {
+        if (const json::value* stored = before.if_contains(key))
+            rest[key] = *stored;
+        else
+            rest.erase(key);
+    };
+    take("volumeAttributesClassName");
+    for (const char* once : {"volumeName", "storageClassName"})
+        if (!before.contains(once)) take(once);
+    if (string_at(child(current, "status"), "phase") == "Bound") take("resources");
+    if (!kube::equal(rest, before))
+        field_errors.push_back(
+            forbidden_field("spec",
+                            "spec is immutable after creation except resources.requests "
+                            "and volumeAttributesClassName for bound claims"));
 }
 
 void validate_volume(const json::object& volume, FieldErrors& field_errors) {
@@ -54,7 +78,8 @@ Strategy claim_strategy() {
                                 json::value("Filesystem"));
                 },
             .prepare_create = begin_pending,
-            .validate = validate_claim};
+            .validate = validate_claim,
+            .validate_update = validate_claim_update};
 }
 
 Strategy volume_strategy() {

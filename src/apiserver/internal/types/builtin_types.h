@@ -20,6 +20,6 @@ ResourceDef builtin(const kube::ResourceType& type);
 std::vector<DefPtr> stored_types();
 /// The warning for the creator of an object of a kind that nothing here acts on; "" for other
 /// kinds, and if nothing needs to be done about such an object.
-std::string creation_warning(const ResourceDef& def);
+std::string creation_warning(const ResourceDef& def, bool binds_claims);
 
 }  // namespace muster::apiserver

@@ -28,6 +28,7 @@ struct StoredKind {
     /// What does not happen with an object unless a controller of the user acts on it. Empty:
     /// nothing needs to be done about one.
     std::string_view missing = {};
+    bool of_volumes = false;  ///< binding claims to volumes is to do with it
 };
 
 constexpr std::string_view kNoPods = "no pods are made for it";
@@ -108,18 +109,21 @@ const std::vector<StoredKind>& stored_kinds() {
          .strategy = claim_strategy,
          .has_status = true,
          .returns_deleted = true,
-         .missing = "it gets no volume"},
+         .missing = "it gets no volume",
+         .of_volumes = true},
         {.type = {"", "v1", "persistentvolumes", "PersistentVolume", kClusterWide},
          .short_names = {"pv"},
          .strategy = volume_strategy,
          .has_status = true,
          .returns_deleted = true,
-         .missing = "no claim is bound to it"},
+         .missing = "no claim is bound to it",
+         .of_volumes = true},
         {.type = {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kClusterWide},
          .short_names = {"sc"},
          .strategy = storage_class_strategy,
          .returns_deleted = true,
-         .missing = "no volumes are made with it"},
+         .missing = "no volumes are made with it",
+         .of_volumes = true},
         {.type = {"", "v1", "resourcequotas", "ResourceQuota"},
          .short_names = {"quota"},
          .strategy = resource_quota_strategy,
@@ -201,9 +205,10 @@ std::vector<DefPtr> stored_types() {
     return types;
 }
 
-std::string creation_warning(const ResourceDef& def) {
+std::string creation_warning(const ResourceDef& def, bool binds_claims) {
     const auto kind = std::ranges::find(stored_kinds(), def.type, &StoredKind::type);
     if (kind == stored_kinds().end() || kind->missing.empty()) return {};
+    if (kind->of_volumes && binds_claims) return {};
     return fmt::format(
         "{} {} is stored, but this server has no controller for it: {}, unless a controller of "
         "yours acts on it",
