@@ -10,6 +10,7 @@
 #include "kube/transport/server_address.h"
 #include "kube/values/json_access.h"
 #include "net/tcp.h"
+#include "runtime/internal/files/claims.h"
 #include "runtime/internal/files/data_watch.h"
 #include "runtime/internal/network/egress_setup.h"
 #include "runtime/internal/network/named_objects.h"
@@ -34,8 +35,9 @@ constexpr Duration kPruneInterval = std::chrono::hours(1);
 
 using PodPtr = std::shared_ptr<const kube::Pod>;
 
-/// A pod of another node is of no interest to this one.
-std::optional<PodPtr> project_pod(const json::value& object, std::string_view node) {
+/// A pod as it runs here. One of another node is of no interest to this one.
+std::optional<PodPtr> project_pod(const json::value& object, std::string_view node,
+                                  const PodChanges& changes, const kube::Amounts& capacity) {
     const json::object* spec = kube::object_at(object.get_object(), "spec");
     const std::string_view bound = spec == nullptr ? "" : kube::string_at(*spec, "nodeName");
     if (!bound.empty() && bound != node) return std::nullopt;
@@ -44,6 +46,7 @@ std::optional<PodPtr> project_pod(const json::value& object, std::string_view no
         log::error("a pod can't be read and is ignored", {{"error", pod.error().message()}});
         return std::nullopt;
     }
+    if (!changes.empty()) apply(changes, capacity, *pod);
     return std::make_shared<const kube::Pod>(*std::move(pod));
 }
 
@@ -70,7 +73,7 @@ struct Node::Impl {
           events(client, clock, rng, tasks, "kubelet", options.name),
           scheduler_events(client, clock, rng, tasks, "default-scheduler"),
           pods(client, clock, rng, kube::types::kPods, {},
-               [this](const json::value& pod) { return project_pod(pod, options.name); },
+               [this](const json::value& pod) { return project(pod); },
                {"spec.nodeName=" + options.name, "spec.nodeName="}),
           services(client, clock, rng, kube::types::kServices, {}, service_in),
           own_node(client, clock, rng, kube::types::kNodes, node_named(options.name),
@@ -95,6 +98,10 @@ struct Node::Impl {
         follow_objects();
     }
 
+    std::optional<PodPtr> project(const json::value& pod) const {
+        return project_pod(pod, options.name, options.changes, capacity);
+    }
+
     /// Made from the members above it.
     NodeContext make_context(const asio::any_io_executor& executor, Clock& clock) {
         return {.executor = executor,
@@ -107,6 +114,7 @@ struct Node::Impl {
                 .hosts = hosts,
                 .log_watch = *log_watch,
                 .data_watch = data_watch,
+                .claims = claims,
                 .isolation = isolation,
                 .surroundings = {.namespaces = sandboxes.fabric.has_value(),
                                  .working_dir = options.working_dir,
@@ -139,8 +147,8 @@ struct Node::Impl {
     }
 
     Task<std::optional<PodPtr>> read_large_pod(kube::ObjectPtr pod) {
-        co_return co_await options.side_thread->run(
-            "read a pod", [this, pod] { return project_pod(*pod, options.name); });
+        co_return co_await options.side_thread->run("read a pod",
+                                                    [this, pod] { return project(*pod); });
     }
 
     void follow_objects() {
@@ -246,6 +254,7 @@ struct Node::Impl {
     HostsFiles hosts;
     std::unique_ptr<LogWatch> log_watch;
     DataWatch data_watch;
+    ClaimsInUse claims;
     NodeIsolation isolation;
     std::map<std::string, kube::Quantity> capacity;
     NodeContext context;

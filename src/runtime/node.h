@@ -22,6 +22,7 @@
 #include "runtime/cleanup_process.h"
 #include "runtime/devices.h"
 #include "runtime/fault_injection.h"
+#include "runtime/pod_changes.h"
 #include "runtime/retained_logs.h"
 #include "runtime/server_address.h"
 
@@ -57,6 +58,10 @@ struct NodeOptions {
     std::vector<std::string> environment;
     /// A path of the image -> a directory of this machine that stands in for it.
     std::map<std::filesystem::path, std::filesystem::path> mounts;
+    /// Directories that stand in for claims to volumes, by "CLAIM" or "NAMESPACE/CLAIM".
+    std::map<std::string, std::filesystem::path> claims;
+    /// What is changed in pods before they run.
+    PodChanges changes;
     /// CPUs and bytes that pods may request together; 0: all that the machine has.
     double cpus = 0;
     std::uint64_t memory_bytes = 0;

@@ -62,7 +62,9 @@ volumes[].downwardAPI.items[].fieldRef.{apiVersion,fieldPath} honoured
 volumes[].downwardAPI.items[].resourceFieldRef.{containerName,resource,divisor} honoured
 volumes[].emptyDir.medium named Memory
 volumes[].emptyDir.sizeLimit judged
+volumes[].ephemeral documented
 volumes[].hostPath.{path,type} honoured
+volumes[].persistentVolumeClaim.{claimName,readOnly} honoured
 volumes[].projected.defaultMode honoured
 volumes[].projected.sources[].{configMap,secret}.{name,optional} honoured
 volumes[].projected.sources[].{configMap,secret}.items[].{key,path,mode} honoured
@@ -73,8 +75,8 @@ volumes[].projected.sources[].serviceAccountToken.{audience,expirationSeconds,pa
 volumes[].projected.sources[].clusterTrustBundle refused
 volumes[].secret.{secretName,defaultMode,optional} honoured
 volumes[].secret.items[].{key,path,mode} honoured
-volumes[].{awsElasticBlockStore,azureDisk,azureFile,cephfs,cinder,csi,ephemeral,fc,flexVolume} refused
-volumes[].{flocker,gcePersistentDisk,gitRepo,glusterfs,image,iscsi,nfs,persistentVolumeClaim} refused
+volumes[].{awsElasticBlockStore,azureDisk,azureFile,cephfs,cinder,csi,fc,flexVolume} refused
+volumes[].{flocker,gcePersistentDisk,gitRepo,glusterfs,image,iscsi,nfs} refused
 volumes[].{photonPersistentDisk,portworxVolume,quobyte,rbd,scaleIO,storageos,vsphereVolume} refused
 {containers,initContainers}[].{name,command,args,workingDir,stdin,stdinOnce,tty} honoured
 {containers,initContainers}[].{image,imagePullPolicy,resizePolicy} documented

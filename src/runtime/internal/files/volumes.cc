@@ -108,6 +108,32 @@ Result<ReadyVolume> prepare_empty_dir(const kube::EmptyDirVolumeSource& source,
     return volume;
 }
 
+/// Anybody may write into a directory that is made for a claim: its pods run as any user.
+Result<void> make_claim_directory(const fs::path& path) {
+    std::error_code error;
+    if (fs::exists(path, error)) return {};
+    fs::create_directories(path.parent_path(), error);
+    if (error) return system_error("making " + path.parent_path().string(), error.value());
+    return make_directory(path, 0777);
+}
+
+Result<ReadyVolume> prepare_claim(const kube::Volume& volume, const VolumeOptions& options) {
+    const auto found = options.claims.find(volume.name);
+    if (found == options.claims.end()) return Error(Code::kInternal, "its claim was not looked up");
+    const ClaimDirectory& claim = found->second;
+    if (!claim.path.is_absolute())
+        return Error(Code::kInvalid,
+                     fmt::format("the path {} of its volume is not absolute", claim.path.string()));
+    if (claim.made && !options.in_use) TRY_VOID(make_claim_directory(claim.path));
+    std::error_code error;
+    if (!options.in_use && !fs::is_directory(claim.path, error))
+        return Error(Code::kNotFound,
+                     fmt::format("the directory {} of its claim does not exist on this machine: "
+                                 "create it",
+                                 claim.path.string()));
+    return ReadyVolume{.path = claim.path, .owned = true, .read_only = claim.read_only};
+}
+
 /// Nullopt if the volume has no files.
 Result<std::optional<ReadyVolume>> write_files(const kube::Volume& volume,
                                                const EnvironmentInput& input, const fs::path& path,
@@ -131,12 +157,15 @@ Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const Environment
     if (volume.empty_dir) return prepare_empty_dir(*volume.empty_dir, path, options, ready);
     TRY(std::optional<ReadyVolume> files, write_files(volume, input, path, options));
     if (files) return *std::move(files);
+    if (volume.rest.contains("persistentVolumeClaim")) return prepare_claim(volume, options);
+    // It lives as long as the pod, as that claim would.
+    if (volume.rest.contains("ephemeral")) return prepare_empty_dir({}, path, options, ready);
     if (volume.rest.empty()) {  // the API's default source
         return prepare_empty_dir({}, path, options, ready);
     }
     return Error(Code::kUnsupported,
                  fmt::format("muster does not implement its source {}: use emptyDir, hostPath, "
-                             "configMap, secret, downwardAPI or projected",
+                             "persistentVolumeClaim, configMap, secret, downwardAPI or projected",
                              std::string(volume.rest.begin()->key())));
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/objects/pod.h"
 #include "pod_init/init_protocol.h"
+#include "runtime/internal/files/claims.h"
 #include "runtime/internal/files/environment_input.h"
 #include "runtime/internal/files/volume_files.h"
 
@@ -33,6 +34,8 @@ struct VolumeOptions {
     std::optional<std::uint32_t> fs_group;
     /// Of the pod's service account.
     VolumeTokens tokens = {};
+    /// Of its volumes that are claims.
+    ClaimDirectories claims = {};
     /// The pod is running already: volumes that it writes to stay as they are.
     bool in_use = false;
 };

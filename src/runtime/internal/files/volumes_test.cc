@@ -250,5 +250,33 @@ TEST_F(VolumesTest, SubPaths) {
     }
 }
 
+TEST_F(VolumesTest, AClaimIsItsDirectory) {
+    pod.spec.volumes = {
+        volume(R"({"name":"data","persistentVolumeClaim":{"claimName":"c"}})"),
+        volume(R"({"name":"read","persistentVolumeClaim":{"claimName":"c","readOnly":true}})"),
+        volume(R"({"name":"own","ephemeral":{"volumeClaimTemplate":{"spec":{}}}})")};
+    const fs::path place = directory / "volumes" / "default" / "c";
+    VolumeOptions options;
+    options.claims = {{"data", {.path = place, .made = true}},
+                      {"read", {.path = place, .made = true, .read_only = true}}};
+    const auto ready = prepare_volumes(input(), directory, options);
+    ASSERT_TRUE(ready) << ready.error().message();
+    EXPECT_EQ(ready->by_name.at("data").path, place);
+    EXPECT_FALSE(ready->by_name.at("data").read_only);
+    EXPECT_TRUE(ready->by_name.at("read").read_only);
+    EXPECT_EQ(mode_of(place), 0777u);
+    // As long as the pod.
+    EXPECT_EQ(ready->by_name.at("own").path, directory / "own");
+    EXPECT_TRUE(fs::is_directory(directory / "own"));
+    // What is there stays as it is, and what a flag names has to be there.
+    fs::permissions(place, fs::perms::owner_all);
+    ASSERT_TRUE(prepare_volumes(input(), directory, options));
+    EXPECT_EQ(mode_of(place), 0700u);
+    options.claims["data"] = {.path = directory / "absent"};
+    const auto absent = prepare_volumes(input(), directory, options);
+    ASSERT_FALSE(absent);
+    EXPECT_THAT(absent.error().message(), HasSubstr("absent of its claim does not exist"));
+}
+
 }  // namespace
 }  // namespace muster::runtime

@@ -15,7 +15,7 @@ using State = ContainerRecord::State;
 constexpr std::string_view kCrashLoop = "CrashLoopBackOff";
 constexpr std::string_view kBackOff = "back-off ";
 /// Of the times in a status.
-constexpr Duration kStatusPrecision = std::chrono::seconds(1);
+constexpr Duration kPrecisionOfStatus = std::chrono::seconds(1);
 
 WallTime time_of(const std::string& text) { return kube::parse_time(text).value_or(WallTime{}); }
 
@@ -82,7 +82,7 @@ Duration recovered_wait(const ContainerRecord& record) {
     if (record.state == State::kWaiting)
         return told_wait(record.waiting_message).value_or(Duration::zero());
     if (record.restarts == 0 || !record.last) return Duration::zero();
-    const Duration waited = record.started_at - record.last->finished_at + kStatusPrecision;
+    const Duration waited = record.started_at - record.last->finished_at + kPrecisionOfStatus;
     Duration wait = CrashBackoff::kFirst;
     for (int restart = 1; restart < record.restarts && wait <= waited; ++restart) {
         if (wait == CrashBackoff::kLongest) break;

@@ -19,6 +19,7 @@
 
 namespace muster::runtime {
 
+class ClaimsInUse;
 class DataWatch;
 
 /// What the pods of a node share. Outlives them.
@@ -33,6 +34,7 @@ struct NodeContext {
     HostsFiles& hosts;
     LogWatch& log_watch;
     DataWatch& data_watch;
+    ClaimsInUse& claims;
     NodeIsolation& isolation;
     ContainerSurroundings surroundings;
     kube::Quantity cpu;

@@ -5,6 +5,7 @@
 #include "base/async/first_of.h"
 #include "base/log.h"
 #include "base/time/restarting_task.h"
+#include "runtime/internal/files/claims.h"
 #include "runtime/internal/files/object_data.h"
 #include "runtime/internal/files/volume_files.h"
 
@@ -17,6 +18,17 @@ constexpr Duration kTokenRetry = std::chrono::seconds(10);
 constexpr Duration kCalendarLook = std::chrono::minutes(1);
 
 }  // namespace
+
+PodVolumes::~PodVolumes() { pod_.node.claims.release(pod_.pod->metadata.uid); }
+
+Task<Result<void>> PodVolumes::find_claims(bool in_use) {
+    CO_TRY(PodClaims found, co_await runtime::find_claims(pod_.node.client, pod_.node.clock,
+                                                          pod_.pod, pod_.node.options.claims));
+    Result<void> taken = pod_.node.claims.take(found.of_one_pod, *pod_.pod);
+    if (!taken && !in_use) co_return taken;
+    claims_ = std::move(found.directories);
+    co_return Result<void>();
+}
 
 /// Followed before it is read, so that no change is missed in between.
 Task<Result<void>> PodVolumes::fetch_data() {
@@ -54,7 +66,8 @@ VolumeOptions PodVolumes::options() {
             .fs_group = group,
             .tokens = {.texts = tokens_.texts(),
                        .user = pod_.isolation.user_of_all(),
-                       .group = group.has_value()}};
+                       .group = group.has_value()},
+            .claims = claims_};
 }
 
 Task<void> PodVolumes::end_of_pod() {
@@ -81,6 +94,7 @@ Task<void> PodVolumes::keep_tokens_fresh() {
 
 void PodVolumes::pod_has_ended() {
     following_.reset();
+    pod_.node.claims.release(pod_.pod->metadata.uid);
     ended_.notify_all();
 }
 

@@ -16,7 +16,13 @@ class PodVolumes {
   public:
     explicit PodVolumes(PodContext& pod)
         : pod_(pod), tokens_(pod.node.client, pod.node.clock), ended_(pod.node.executor) {}
+    ~PodVolumes();
+    PodVolumes(const PodVolumes&) = delete;
+    PodVolumes& operator=(const PodVolumes&) = delete;
 
+    /// Finds the directories of the claims. kAlreadyExists if another pod has one that only one pod
+    /// may use. `in_use`: this pod has them already.
+    Task<Result<void>> find_claims(bool in_use);
     /// Reads the objects that the volumes show, and follows them from then on.
     Task<Result<void>> fetch_data();
     /// Writes the files. `in_use`: running containers see them already.
@@ -38,6 +44,7 @@ class PodVolumes {
     PodContext& pod_;
     PodTokens tokens_;
     ReadyVolumes volumes_;
+    ClaimDirectories claims_;
     std::unique_ptr<DataWatch::Following> following_;
     Signal ended_;
     bool keeps_tokens_ = false;

@@ -249,6 +249,7 @@ Task<Result<void>> PodWorker::prepare_pod() {
     for (std::size_t i = 0; i < pod_.runs.containers(); ++i)
         CO_TRY_VOID(check_container(pod_.container(i), namespaces, *pod_.pod));
     CO_TRY_VOID(read_lifecycles(pod_.pod->spec));
+    CO_TRY_VOID(co_await volumes_.find_claims(false));
     CO_TRY_VOID(co_await volumes_.fetch_data());
     CO_TRY_VOID(pod_.isolation.prepare());
     CO_TRY_VOID(pod_.files.make(*pod_.pod));
@@ -283,6 +284,7 @@ Task<void> PodWorker::take_over_sandbox() {
 Task<Result<void>> PodWorker::prepare_recovered_pod() {
     CO_TRY_VOID(pod_.isolation.prepare());
     CO_TRY_VOID(pod_.files.take_over(*pod_.pod));
+    CO_TRY_VOID(co_await volumes_.find_claims(true));
     CO_TRY_VOID(co_await volumes_.fetch_data());
     co_return co_await volumes_.fill(true);
 }

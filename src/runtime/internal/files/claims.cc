@@ -1,0 +1,123 @@
+#include "runtime/internal/files/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "kube/values/json_access.h"
+
+namespace muster::runtime {
+
+namespace {
+
+const kube::ResourceType kClaims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
+const kube::ResourceType kVolumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
+
+/// A claim of the same manifest is bound within milliseconds of its creation.
+constexpr Duration kFirstLook = std::chrono::milliseconds(10);
+constexpr Duration kLastLook = std::chrono::milliseconds(320);
+
+bool is_bound(const json::object& claim) {
+    return kube::string_at(kube::child(claim, "status"), "phase") == "Bound";
+}
+
+Task<Result<kube::ObjectPtr>> bound_claim(kube::Client& client, Clock& clock,
+                                          kube::NamespacedName name) {
+    for (Duration wait = kFirstLook;; wait *= 2) {
+        auto claim = co_await client.get(kClaims, name.namespace_, name.name);
+        if (!claim && claim.error().code() == Code::kNotFound)
+            co_return Error(Code::kNotFound,
+                            fmt::format("persistentvolumeclaim \"{}\" not found", name.name));
+        if (!claim) co_return claim.error();
+        if (is_bound((*claim)->get_object())) co_return *std::move(claim);
+        if (wait > kLastLook)
+            co_return Error(
+                Code::kUnavailable,
+                fmt::format("persistentvolumeclaim \"{}\" is not bound: no volume suits it yet "
+                            "('kubectl describe pvc {}' shows what it asks for)",
+                            name.name, name.name));
+        co_await clock.sleep_for(wait);
+    }
+}
+
+/// The directory of a volume.
+Result<ClaimDirectory> directory_of(const json::object& volume, const std::string& claim) {
+    const json::object& spec = kube::child(volume, "spec");
+    if (const json::object* source = kube::object_at(spec, "hostPath")) {
+        const std::string_view type = kube::string_at(*source, "type");
+        return ClaimDirectory{.path = std::string(kube::string_at(*source, "path")),
+                              .made = type.empty() || type == "DirectoryOrCreate"};
+    }
+    if (const json::object* source = kube::object_at(spec, "local"))
+        return ClaimDirectory{.path = std::string(kube::string_at(*source, "path"))};
+    return Error(Code::kUnsupported,
+                 fmt::format("the volume \"{}\" of the claim \"{}\" is of a type that this machine "
+                             "does not mount: start muster with --volume {}=DIR",
+                             kube::name_of(volume), claim, claim));
+}
+
+const std::filesystem::path* place_of(const ClaimPlaces& places, const kube::NamespacedName& name) {
+    for (const std::string& key : {name.text(), name.name})
+        if (const auto found = places.find(key); found != places.end()) return &found->second;
+    return nullptr;
+}
+
+}  // namespace
+
+Task<Result<PodClaims>> find_claims(kube::Client& client, Clock& clock,
+                                    std::shared_ptr<const kube::Pod> pod,
+                                    const ClaimPlaces& places) {
+    PodClaims found;
+    for (const kube::Volume& volume : pod->spec.volumes) {
+        const json::object* source = kube::object_at(volume.rest, "persistentVolumeClaim");
+        if (source == nullptr) continue;
+        const kube::NamespacedName name{pod->metadata.namespace_,
+                                        std::string(kube::string_at(*source, "claimName"))};
+        const std::filesystem::path* place = place_of(places, name);
+        ClaimDirectory directory;
+        if (place != nullptr) directory.path = *place;
+        // Where a flag says where it is, it need not be bound, or be there at all.
+        auto claim = place == nullptr ? co_await bound_claim(client, clock, name)
+                                      : co_await client.get(kClaims, name.namespace_, name.name);
+        if (!claim && (place == nullptr || claim.error().code() != Code::kNotFound))
+            co_return claim.error();
+        if (claim) {
+            const json::object& spec = kube::child((*claim)->get_object(), "spec");
+            const std::vector<std::string> modes = kube::strings_at(spec, "accessModes");
+            if (std::ranges::find(modes, "ReadWriteOncePod") != modes.end())
+                found.of_one_pod.push_back(name);
+            if (place == nullptr) {
+                CO_TRY(const kube::ObjectPtr bound,
+                       co_await client.get(kVolumes, {},
+                                           std::string(kube::string_at(spec, "volumeName"))));
+                CO_TRY(directory, directory_of(bound->get_object(), name.name));
+            }
+        }
+        directory.read_only = kube::bool_at(*source, "readOnly");
+        found.directories.insert_or_assign(volume.name, std::move(directory));
+    }
+    co_return found;
+}
+
+Result<void> ClaimsInUse::take(const std::vector<kube::NamespacedName>& claims,
+                               const kube::Pod& pod) {
+    for (const kube::NamespacedName& claim : claims)
+        if (const auto user = users_.find(claim);
+            user != users_.end() && user->second.uid != pod.metadata.uid)
+            return Error(
+                Code::kAlreadyExists,
+                fmt::format("the claim \"{}\" is ReadWriteOncePod, and pod {} has it: this "
+                            "pod waits until that one ends",
+                            claim.name, user->second.name));
+    for (const kube::NamespacedName& claim : claims)
+        users_.insert_or_assign(claim, User{pod.metadata.uid, pod.metadata.name});
+    return {};
+}
+
+void ClaimsInUse::release(const std::string& pod_uid) {
+    std::erase_if(users_, [&](const auto& entry) { return entry.second.uid == pod_uid; });
+}
+
+}  // namespace muster::runtime
