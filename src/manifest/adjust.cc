@@ -8,6 +8,7 @@
 
 #include "base/lower_case.h"
 #include "base/parse_number.h"
+#include "kube/objects/pod.h"
 #include "kube/values/json_access.h"
 #include "manifest/internal/agent_command.h"
 #include "manifest/known_kinds.h"
@@ -247,6 +248,35 @@ class Adjuster {
             refuse(flag, "the manifest has no container to set it in");
     }
 
+    /// `images`: of the flags, each of which is meant for some container.
+    void set_entrypoints(const kube::Entrypoints& known, const std::vector<std::string>& images) {
+        kube::Entrypoints by_flag;
+        for (const std::string& image : images) by_flag.add(image, {image});
+        std::set<std::string> used;
+        std::set<std::string> without_command;
+        each_container_of_its_image([&](Document& document, const ContainerRef& ref) {
+            const std::string_view image = kube::string_at(*ref.container, "image");
+            without_command.emplace(image);
+            const std::vector<std::string>* command = known.of(image);
+            if (command == nullptr) return;
+            json::array words;
+            for (const std::string& word : *command) words.emplace_back(word);
+            (*ref.container)["command"] = std::move(words);
+            const std::vector<std::string>* flag = by_flag.of(image);
+            if (flag == nullptr) return;
+            used.insert(flag->front());
+            mark(document, ref.path + ".command", "--entrypoint " + flag->front());
+        });
+        for (const std::string& image : images)
+            if (!used.contains(image))
+                refuse(
+                    "--entrypoint " + image,
+                    without_command.empty()
+                        ? std::string("every container of the manifest has a command")
+                        : fmt::format("no container without a command has this image; they have {}",
+                                      fmt::join(without_command, ", ")));
+    }
+
     void put_agents(const AgentWords& agent) {
         const std::string flag = "--elastic";
         bool any = false;
@@ -351,6 +381,23 @@ class Adjuster {
         return any;
     }
 
+    /// Calls `change` for the containers without a command, for which the image has one: that of
+    /// an MPIJob's worker is the remote shell.
+    void each_container_of_its_image(
+        const std::function<void(Document&, const ContainerRef&)>& change) {
+        for (Document& document : documents_) {
+            const KnownKind* kind = kind_of(document);
+            const bool mpi = kind != nullptr && kind->job_kind != nullptr &&
+                             kind->job_kind->resource.kind == "MPIJob";
+            for (const PodSpecRef& pod : pod_specs(document)) {
+                if (mpi && pod.replica_type == "Worker") continue;
+                for (const ContainerRef& ref : containers(pod))
+                    if (!kube::has_words(kube::strings_at(*ref.container, "command")))
+                        change(document, ref);
+            }
+        }
+    }
+
     /// An agent uses no etcd: it takes the place of the server that the manifest names.
     void meet_at_a_worker(Document& document) {
         json::value* policy = nullptr;
@@ -412,6 +459,8 @@ std::vector<Problem> adjust(std::vector<Document>& documents, const Adjustments&
     for (const auto& [type, count] : adjustments.replicas) adjuster.set_replicas(type, count);
     for (const auto& [path, value] : adjustments.sets) adjuster.set_field(path, value);
     for (const auto& [name, value] : adjustments.env) adjuster.set_env(name, value);
+    if (!adjustments.entrypoints.empty())
+        adjuster.set_entrypoints(adjustments.entrypoints, adjustments.entrypoint_images);
     if (!adjustments.workdir.empty()) adjuster.set_workdir(adjustments.workdir);
     for (const std::string& name : adjustments.ignored_resources) adjuster.drop_resource(name);
     if (!adjustments.arguments.empty()) adjuster.add_arguments(adjustments.arguments);

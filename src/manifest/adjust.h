@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/objects/entrypoints.h"
 #include "manifest/manifest.h"
 
 namespace muster::manifest {
@@ -31,8 +32,10 @@ struct Adjustments {
     std::vector<std::pair<std::string, std::string>> env;       ///< --env K=V
     std::string workdir;                                        ///< --workdir, absolute
     std::vector<std::string> ignored_resources;                 ///< --ignore-resources
-    AgentWords agent;                                           ///< --elastic, --warm
-    std::vector<std::string> arguments;  ///< after "--": for the jobs' programs
+    kube::Entrypoints entrypoints;                              ///< --entrypoint, --entrypoints
+    std::vector<std::string> entrypoint_images;  ///< of --entrypoint: each is to be used
+    AgentWords agent;                            ///< --elastic, --warm
+    std::vector<std::string> arguments;          ///< after "--": for the jobs' programs
 };
 
 /// Changes the documents and records which flag set which field. A flag that does not apply to
@@ -43,6 +46,7 @@ struct Adjustments {
 ///   --replicas   in every job with the replica type
 ///   --env        in every container of jobs and pods, replacing a variable of that name
 ///   --workdir    replaces the workingDir of every container
+///   --entrypoint the command of every container of the image that has none
 ///   --elastic    puts an agent before the command of each replica of a PyTorchJob: in place of
 ///                torchrun where that is called, also by a shell, and otherwise before a program
 ///                that it starts once

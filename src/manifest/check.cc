@@ -123,10 +123,19 @@ class DocumentCheck {
                                   type_word(document_.object)));
             return std::nullopt;
         }
+        if (document_.of_directory && !document_.object.get_object().contains("kind")) {
+            problems_.push_back(document_.problem(
+                Severity::kNote, "", "this file is passed over: it is no object of Kubernetes"));
+            return std::nullopt;
+        }
         const json::string* api_version = required_text("apiVersion");
         const json::string* kind = required_text("kind");
         if (api_version == nullptr || kind == nullptr) return std::nullopt;
         Lookup found = look_up(*api_version, *kind);
+        if (found.passed_over) {
+            problems_.push_back(document_.problem(Severity::kNote, "kind", found.message));
+            return std::nullopt;
+        }
         if (!found.known) {
             error(found.kind_is_known ? "apiVersion" : "kind", found.message);
             return std::nullopt;
@@ -234,6 +243,9 @@ class DocumentCheck {
         if (metadata == nullptr || text_at(*metadata, "name") == nullptr)
             causes.push_back(
                 {"FieldValueRequired", "Required value: the object needs a name", "metadata.name"});
+        if (options_.runs_here && !known.note.empty())
+            problems_.push_back(
+                document_.problem(Severity::kNote, "kind", std::string(known.note)));
         if (causes.empty()) causes = apiserver::field_errors_of(known.type, document_.object);
         for (const Cause& cause : causes)
             error(cause.field, without_path(cause.message, cause.field));
@@ -248,13 +260,14 @@ class DocumentCheck {
 
 CheckResult check_documents(std::vector<Document> documents, const CheckOptions& options) {
     CheckResult result;
-    using Key = std::tuple<std::string, std::string, std::string>;
+    using Key = std::tuple<std::string, std::string, std::string, std::string>;
     std::map<Key, Problem> seen;
     for (Document& document : documents) {
         std::optional<CheckedObject> checked =
             DocumentCheck(document, options, result.problems).run();
         if (!checked) continue;
-        Key key(checked->type.qualified(), checked->namespace_, checked->name);
+        Key key(checked->type.qualified(), checked->namespace_, checked->name,
+                options.files_apart ? document.source : std::string());
         Problem problem = document.problem(Severity::kError, "metadata.name",
                                            fmt::format("the {} \"{}\" is in the manifest twice",
                                                        checked->type.kind, checked->name));

@@ -12,6 +12,8 @@ namespace muster::manifest {
 
 struct CheckOptions {
     bool strict = false;           ///< unknown fields are errors
+    bool runs_here = false;        ///< what objects do not do on one machine is noted
+    bool files_apart = false;      ///< two files may have objects of one name
     jobs::Platform platform = {};  ///< of jobs that run here
 };
 

@@ -115,8 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
             "j.yaml:2:7: error: kind: a Deployment is not created here: write the template of its "
             "pods as a Pod, or create it first where the job is for a cluster; the known kinds"},
         Row{"KindOfStorage", "kind: PyTorchJob", "kind: PersistentVolumeClaim",
-            "j.yaml:2:7: error: kind: a PersistentVolumeClaim is not created here: give the pods "
-            "a volume of hostPath or emptyDir, or create it first"},
+            "j.yaml:1:13: error: apiVersion: PersistentVolumeClaim is not served in version "
+            "\"kubeflow.org/v1\"; write apiVersion: v1"},
         Row{"NoKind", "kind: PyTorchJob", "",
             "j.yaml:1:1: error: kind: missing; every object names its apiVersion and kind"},
         Row{"NoReplicaSpecs",

@@ -5,11 +5,69 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
+
+#include "apiserver/object_rules.h"
 
 namespace muster::manifest {
 
 namespace {
+
+/// A kind of the API that a manifest may have beside its jobs.
+struct Taken {
+    std::string_view kind;
+    std::string_view note;  ///< what it does not do on one machine
+};
+constexpr Taken kTaken[] = {
+    {"ClusterRole", ""},
+    {"ClusterRoleBinding", ""},
+    {"CustomResourceDefinition", ""},
+    {"Endpoints", "no traffic goes where it says on one machine"},
+    {"EndpointSlice", "no traffic goes where it says on one machine"},
+    {"Ingress", "nothing is reached by it on one machine"},
+    {"IngressClass", ""},
+    {"LimitRange", ""},
+    {"NetworkPolicy", "no traffic is blocked by it on one machine"},
+    {"PersistentVolume", ""},
+    {"PersistentVolumeClaim", ""},
+    {"PodDisruptionBudget", ""},
+    {"PriorityClass", ""},
+    {"ResourceQuota", ""},
+    {"Role", ""},
+    {"RoleBinding", ""},
+    {"RuntimeClass", "pods that name it run like all other pods on one machine"},
+    {"ServiceAccount", ""},
+    {"StorageClass", ""},
+};
+
+const Taken* taken(std::string_view kind) {
+    const auto* const found = std::ranges::find(kTaken, kind, &Taken::kind);
+    return found == std::end(kTaken) ? nullptr : found;
+}
+
+/// A kind that nothing here acts on, and what to do about it.
+struct PassedOver {
+    std::string_view kind;
+    std::string_view why;
+};
+constexpr std::string_view kNoController =
+    "nothing here makes its pods; write their template as a Pod";
+constexpr std::string_view kNoServer = "the server that it is about does not run here";
+constexpr PassedOver kPassedOver[] = {
+    {"APIService", kNoServer},
+    {"CronJob", kNoController},
+    {"DaemonSet", kNoController},
+    {"Deployment", kNoController},
+    {"HorizontalPodAutoscaler", "nothing here scales what it names"},
+    {"Job", kNoController},
+    {"Kustomization", "it is an input of kustomize; pass the output of 'kubectl kustomize DIR'"},
+    {"MutatingWebhookConfiguration", kNoServer},
+    {"ReplicaSet", kNoController},
+    {"ReplicationController", kNoController},
+    {"StatefulSet", kNoController},
+    {"ValidatingWebhookConfiguration", kNoServer},
+};
 
 std::vector<KnownKind> make_known_kinds() {
     std::vector<KnownKind> kinds;
@@ -19,6 +77,10 @@ std::vector<KnownKind> make_known_kinds() {
          {&kube::types::kConfigMaps, &kube::types::kNamespaces, &kube::types::kPods,
           &kube::types::kSecrets, &kube::types::kServices})
         kinds.push_back({*type, kube::core_schema(type->kind), nullptr});
+    for (apiserver::BuiltInKind& built_in : apiserver::built_in_kinds())
+        if (const Taken* how = taken(built_in.type.kind))
+            kinds.push_back(
+                {std::move(built_in.type), std::move(built_in.schema), nullptr, false, how->note});
     return kinds;
 }
 
@@ -43,29 +105,32 @@ constexpr std::array<Elsewhere, 4> kElsewhere = {{
      "put the command of its trainer into a PyTorchJob (examples/pytorch-digits.yaml)"},
 }};
 
+bool is_of_kubeflow(std::string_view group) {
+    return group == "kubeflow.org" || group.ends_with(".kubeflow.org");
+}
+
 /// Whether kinds of this API group are not Kubeflow's. Its first operators had groups of their own,
 /// such as xgboostjob.kubeflow.org, with the same fields.
 bool is_of_others(std::string_view group) {
-    return group.find('.') != std::string_view::npos && group != "kubeflow.org" &&
-           !group.ends_with(".kubeflow.org");
+    return group.find('.') != std::string_view::npos && !is_of_kubeflow(group);
 }
 
-/// What to write instead of a kind of Kubernetes that only a cluster has a controller for; "" if the
-/// kind is none of these.
-std::string_view instead_of_controlled(std::string_view kind) {
-    for (const std::string_view workload :
-         {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"})
-        if (kind == workload) return "write the template of its pods as a Pod";
-    for (const std::string_view storage :
-         {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
-        if (kind == storage) return "give the pods a volume of hostPath or emptyDir";
-    return {};
+/// Why a kind is passed over; "" if it is not: what was meant is one of ours.
+std::string why_passed_over(std::string_view group, std::string_view kind,
+                            const std::string& nearest) {
+    const auto* const known = std::ranges::find(kPassedOver, kind, &PassedOver::kind);
+    if (known != std::end(kPassedOver))
+        return fmt::format("the {} is passed over: {}", kind, known->why);
+    const bool of_ours = group.find('.') == std::string_view::npos || is_of_kubeflow(group);
+    if (kind.empty() || (of_ours && !nearest.empty())) return {};
+    return fmt::format("the {} is passed over: nothing here acts on one", kind);
 }
 
 std::string list_known() {
     std::vector<std::string> names;
     for (const KnownKind& known : known_kinds())
-        names.push_back(fmt::format("{} ({})", known.type.kind, known.type.api_version()));
+        if (known.listed)
+            names.push_back(fmt::format("{} ({})", known.type.kind, known.type.api_version()));
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -112,19 +177,12 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
                         kind, elsewhere->project, elsewhere->instead, list_known());
         return found;
     }
-    if (const std::string_view instead = instead_of_controlled(kind); !instead.empty()) {
-        found.message = fmt::format(
-            "a {} is not created here: {}, or create it first where the job is for a cluster; the "
-            "known kinds are {}",
-            kind, instead, list_known());
-        return found;
-    }
     const std::string nearest = kube::nearest_name(kind, names);
+    found.message = why_passed_over(group, kind, nearest);
+    found.passed_over = !found.message.empty();
+    if (found.passed_over) return found;
     const std::string advice =
-        nearest.empty()
-            ? ": what a job needs on a cluster alone (rights, queues, priorities) can be left out "
-              "here, and is created first where the job is for a cluster"
-            : fmt::format(", did you mean {}?", nearest);
+        nearest.empty() ? std::string() : fmt::format(", did you mean {}?", nearest);
     found.message = fmt::format("the kind \"{}\" is not known{}; the known kinds are {}", kind,
                                 advice, list_known());
     return found;

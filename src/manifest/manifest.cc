@@ -85,12 +85,10 @@ Manifest read_manifest(std::string_view text, std::string source) {
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     LineIndex lines(text);
-    if (text.size() > kMaxManifestBytes) {
-        refuse(
-            lines.at(kMaxManifestBytes),
-            fmt::format("the manifest has {} bytes, the limit is {} (what a cluster stores of one "
-                        "object); split it, or move data into files that the job reads",
-                        text.size(), kMaxManifestBytes));
+    if (text.size() > kMaxStreamBytes) {
+        refuse(lines.at(kMaxStreamBytes),
+               fmt::format("the manifest has {} bytes, the limit is {}; split it", text.size(),
+                           kMaxStreamBytes));
         return manifest;
     }
     if (auto bad = find_bad_byte(text)) {
@@ -98,6 +96,14 @@ Manifest read_manifest(std::string_view text, std::string source) {
         return manifest;
     }
     for (TextSpan span : split_documents(text)) {
+        if (span.end - span.begin > kMaxManifestBytes) {
+            refuse(
+                lines.at(span.begin + kMaxManifestBytes),
+                fmt::format("this object has {} bytes, the limit is {} (what a cluster stores of "
+                            "one); move data into files that the job reads",
+                            span.end - span.begin, kMaxManifestBytes));
+            continue;
+        }
         YamlDocument parsed =
             parse_yaml_document(text.substr(span.begin, span.end - span.begin), span.begin, lines);
         for (YamlProblem& problem : parsed.problems)

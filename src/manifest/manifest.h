@@ -16,8 +16,9 @@ namespace muster::manifest {
 
 /// One object of a manifest: its JSON and the place of each part.
 struct Document {
-    std::string source{};  ///< file name, "-" for standard input
-    std::string prefix{};  ///< "items[2]" for an item of a List, else empty
+    std::string source{};       ///< file name, "-" for standard input
+    bool of_directory = false;  ///< the source was found in a directory that was named
+    std::string prefix{};       ///< "items[2]" for an item of a List, else empty
     json::value object{};
     SourcePtr places{};  ///< of `object`
     /// Fields that a flag has set: path and flag. Problems with these fields name the flag.

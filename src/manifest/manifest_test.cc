@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"DeepBlock", repeat("- ", 20000) + "x\n", "m.yaml:1:401: error: more than 200"},
         Bad{"DeepKeys", repeat("? ", 20000) + "x\n", "error: more than 200"},
         Bad{"TooLarge", repeat("a: 1\n", 400000),
-            "m.yaml:314573:5: error: the manifest has 2000000 bytes, the limit is 1572864"},
+            "m.yaml:314573:5: error: this object has 2000000 bytes, the limit is 1572864"},
         Bad{"InvalidUtf8", "a: 1\nb: x\xFFy\n",
             "m.yaml:2:5: error: byte 9 (0xff) is not valid UTF-8"},
         Bad{"OverlongUtf8", "a: \xC0\xAF\n", "m.yaml:1:4: error: byte 3 (0xc0) is not valid UTF-8"},

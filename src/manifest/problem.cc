@@ -12,11 +12,16 @@
 
 namespace muster::manifest {
 
+std::string_view severity_name(Severity severity) {
+    if (severity == Severity::kError) return "error";
+    return severity == Severity::kWarning ? "warning" : "note";
+}
+
 std::string format(const Problem& problem) {
     std::string text = problem.source;
     if (problem.place.line > 0)
         text += fmt::format(":{}:{}", problem.place.line, problem.place.column);
-    text += problem.severity == Severity::kError ? ": error: " : ": warning: ";
+    text += fmt::format(": {}: ", severity_name(problem.severity));
     if (!problem.field.empty()) text += problem.field + ": ";
     return visible_text(text + problem.message);
 }

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manifest/yaml/source_map.h"
 
 namespace muster::manifest {
 
-enum class Severity { kError, kWarning };
+enum class Severity { kError, kWarning, kNote };
+
+/// "error", "warning" or "note".
+std::string_view severity_name(Severity severity);
 
 /// One thing that is wrong with the user's input, and where.
 struct Problem {

@@ -94,7 +94,6 @@ def with_volume(source):
     (job("MPIJob", {"Launcher": {}}, mpiImplementation="Intel"), "Intel MPI"),
     (job("MPIJob", {"Launcher": {}, "Worker": {"readinessProbe": {"tcpSocket": {"port": 2222}}}}), "sshd"),
     (job("ElasticJob", {"worker": {}}), "not served"),
-    (with_volume({"persistentVolumeClaim": {"claimName": "logs"}}), "persistentVolumeClaim"),
     (with_volume({"nfs": {"server": "far.away"}}), "nfs"),
 ])
 def test_what_can_not_run_here_has_a_reason(given, why):

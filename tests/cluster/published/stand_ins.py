@@ -125,7 +125,7 @@ KINDS = {
     "MPIJob": of_mpi,
 }
 
-NO_VOLUMES = {"nfs", "persistentVolumeClaim"}
+NO_VOLUMES = {"nfs"}
 
 # What the stand-ins say when they have done it.
 DONE = r"accuracy: |pi is 3\.14159|tuned with"

@@ -9,6 +9,7 @@
 #include "cli/internal/prepare/prepare.h"
 #include "control_plane/daemon/caller.h"
 #include "kube/schema/schema.h"
+#include "manifest/known_kinds.h"
 #include "manifest/read_files.h"
 #include "sim/builtin_scenarios.h"
 
@@ -117,6 +118,10 @@ SimulationInput read_manifests(const SimulateOptions& options) {
     for (manifest::CheckedObject& checked : prepared.objects) {
         jobs |= checked.job.has_value();
         if (checked.type == kube::types::kNamespaces) continue;
+        // What is simulated are jobs and what their pods use.
+        const manifest::Lookup kind =
+            manifest::look_up(checked.type.api_version(), checked.type.kind);
+        if (kind.known == nullptr || !kind.known->listed) continue;
         input.scenario.manifests.push_back(checked.document.object.as_object());
     }
     if (!jobs && !manifest::has_errors(input.problems))
