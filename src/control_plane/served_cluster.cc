@@ -129,6 +129,12 @@ Result<runtime::NodeOptions> node_options(const StateHome& home, const Caller& c
     const std::unique_ptr<Machine> machine = make_real_machine(caller.environment);
     runtime::NodeOptions node =
         node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
+    if (!options.pods.working_dir.empty()) node.working_dir = options.pods.working_dir;
+    node.mounts = options.pods.mounts;
+    node.claims.insert(options.pods.claims.begin(), options.pods.claims.end());
+    node.changes = options.pods.changes;
+    node.files = options.pods.files;
+    node.files_bytes = options.pods.files_bytes;
     node.pods_outlive = true;
     node.core_bytes = options.core_bytes;
     node.logs_dir = home.path() / "logs";
@@ -137,7 +143,7 @@ Result<runtime::NodeOptions> node_options(const StateHome& home, const Caller& c
     return node;
 }
 
-apiserver::ApiServerOptions api_options(const ServedClusterOptions& options,
+apiserver::ApiServerOptions api_options(const StateHome& home, const ServedClusterOptions& options,
                                         const ServingIdentity& identity, SideThread& beside) {
     const bool alone = options.actors == Actors::kNone;
     return {.manage_fields = true,
@@ -146,6 +152,8 @@ apiserver::ApiServerOptions api_options(const ServedClusterOptions& options,
             .cluster_controllers = !alone,
             .pods_need_accounts = options.pods_need_accounts,
             .service_range = options.service_range,
+            .volumes = {.root = alone ? std::string() : (home.path() / "volumes").string(),
+                        .claims = options.pods.claims},
             .event_ttl = options.event_ttl,
             .answers_after_events = alone ? kHeadStartOfEvents : Duration::zero(),
             .signing_key = identity.account_key,
@@ -241,7 +249,7 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
                         {.has_room = options.has_room, .durable = options.durable}, executor));
     TRY(FrontProxy proxy, load_front_proxy(home, clock.wall_now()));
     auto beside = std::make_unique<Beside>(clock);
-    apiserver::ApiServerOptions api = api_options(options, identity, beside->thread);
+    apiserver::ApiServerOptions api = api_options(home, options, identity, beside->thread);
     api.front_proxy_ca_pem = proxy.ca_pem;
     api.register_versions = true;
     TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store), std::move(api),

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,16 @@
 
 namespace muster::control_plane {
 
+/// What its pods see in other places than on this machine. Paths are absolute.
+struct PodMappings {
+    std::filesystem::path working_dir = {};  ///< where containers start; empty: the caller's
+    std::map<std::filesystem::path, std::filesystem::path> mounts = {};
+    std::map<std::string, std::string> claims = {};  ///< the directories of claims
+    runtime::PodChanges changes = {};
+    runtime::FileMode files = runtime::FileMode::kShared;
+    std::uint64_t files_bytes = std::uint64_t{1} << 30;
+};
+
 struct ServedClusterOptions {
     ListenAddress listen;
     Actors actors = Actors::kOperatorAndNode;
@@ -32,6 +44,7 @@ struct ServedClusterOptions {
     apiserver_http::RequestLimits limits;
     AuditLog* audit = nullptr;  ///< may be null; outlives the cluster
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
+    PodMappings pods = {};
     std::string cluster_domain;           ///< empty if none is set
     std::function<bool()> has_room = {};  ///< whether the disk has room for something new
     /// The soft limit of the core dumps of pods; unset: that of this process.

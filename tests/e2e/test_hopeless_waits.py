@@ -36,7 +36,11 @@ CASES = {
     "a Secret": (JOB + "            envFrom: [{secretRef: {name: s}}]\n", 'nothing makes the Secret "s"'),
     "a key": (JOB + "            env: [{name: A, valueFrom: {configMapKeyRef: {name: c, key: k}}}]\n"
               "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {other: x}\n", 'has no key "k"'),
-    "a claim": (with_pod("volumes: [{name: v, persistentVolumeClaim: {claimName: p}}]"), "persistentVolumeClaim"),
+    "a claim of no class": (
+        with_pod("volumes: [{name: v, persistentVolumeClaim: {claimName: p}}]")
+        + "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: p}\n"
+        "spec: {storageClassName: '', accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
+        "--volume p=DIR"),
     "a probe that the node has not": (JOB + "            livenessProbe: {grpc: {port: 80}}\n", "grpc"),
     "a sysctl of the machine": (with_pod('securityContext: {sysctls: [{name: vm.swappiness, value: "1"}]}'), "vm.swappiness"),
     "a job that is suspended": (JOB.replace("  pytorchR", "  runPolicy: {suspend: true}\n  pytorchR"), "suspended"),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time/duration.h"
+#include "kube/values/quantity.h"
 
 namespace muster::cli {
 
@@ -32,13 +33,52 @@ std::optional<std::string> read_assignments(const Assignments& list) {
     return std::nullopt;
 }
 
-std::optional<std::string> check_mounts(const ManifestOptions& options) {
-    for (const auto& [image, directory] : options.mounts) {
+/// `kind`: of the objects that the flags make.
+std::optional<std::string> read_file_objects(const std::vector<std::string>& written,
+                                             std::string_view flag, const std::string& kind,
+                                             std::vector<FileObject>& objects) {
+    for (const std::string& text : written) {
+        std::pair<std::string, std::string> parsed;
+        if (!manifest::split_assignment(text, parsed) || parsed.second.empty())
+            return fmt::format(
+                "{} wants NAME=FILE, NAME=DIR, NAME=KEY=VALUE or NAME=KEY=@FILE, not \"{}\"", flag,
+                text);
+        objects.push_back({kind, std::move(parsed.first), std::move(parsed.second)});
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> read_entrypoint_flags(const std::vector<std::string>& written,
+                                                 kube::Entrypoints& known,
+                                                 std::vector<std::string>& images) {
+    for (const std::string& text : written) {
+        std::pair<std::string, std::string> parsed;
+        if (!manifest::split_assignment(text, parsed))
+            return fmt::format("--entrypoint wants IMAGE=COMMAND, not \"{}\"", text);
+        auto words = kube::command_words(parsed.second);
+        if (!words) return fmt::format("--entrypoint {}: {}", text, words.error().message());
+        known.add(parsed.first, *std::move(words));
+        images.push_back(std::move(parsed.first));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> check_fit(const std::string& text) {
+    if (text == "scale" || text == "strict") return std::nullopt;
+    return fmt::format("--fit wants scale or strict, not \"{}\"", text);
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<std::string> check_mounts(const Pairs& mounts, const Pairs& volumes) {
+    for (const auto& [image, directory] : mounts) {
         if (!image.starts_with('/'))
             return fmt::format("--mount {}={}: the path of the image must be absolute", image,
                                directory);
         if (directory.empty()) return fmt::format("--mount {}=: the directory is missing", image);
     }
+    for (const auto& [claim, directory] : volumes)
+        if (directory.empty()) return fmt::format("--volume {}=: the directory is missing", claim);
     return std::nullopt;
 }
 
@@ -90,9 +130,15 @@ std::vector<std::string> AdjustmentFlags::words(const manifest::Adjustments& adj
 void ManifestFlags::declare(Flags& flags, ManifestOptions& options) {
     flags.words("files", options.files);
     flags.list("-f,--filename", more_files_);
+    flags.flag("--recursive,-R", options.recursive);
     adjustments_.declare(flags, options.adjustments);
     flags.value("--workdir", options.adjustments.workdir);
     flags.list("--mount", mounts_);
+    flags.list("--volume", volumes_);
+    flags.list("--secret", secrets_);
+    flags.list("--config", configs_);
+    flags.list("--entrypoint", entrypoints_);
+    flags.value("--entrypoints", options.entrypoints_file);
     flags.list("--ignore-resources", options.adjustments.ignored_resources, ',');
     flags.value("--fit", fit_);
     flags.flag("--strict", options.strict);
@@ -102,12 +148,20 @@ void ManifestFlags::declare(Flags& flags, ManifestOptions& options) {
 std::optional<std::string> ManifestFlags::finish(ManifestOptions& options) const {
     manifest::Adjustments& adjustments = options.adjustments;
     if (auto wrong = adjustments_.finish(adjustments)) return wrong;
-    if (auto wrong = read_assignments({mounts_, options.mounts, "--mount", "IMAGE_PATH=DIR"}))
+    for (const Assignments& list :
+         {Assignments{mounts_, options.mounts, "--mount", "IMAGE_PATH=DIR"},
+          Assignments{volumes_, options.volumes, "--volume", "CLAIM=DIR"}})
+        if (auto wrong = read_assignments(list)) return wrong;
+    if (auto wrong = read_file_objects(secrets_, "--secret", "Secret", options.file_objects))
         return wrong;
-    if (fit_ != "scale" && fit_ != "strict")
-        return fmt::format("--fit wants scale or strict, not \"{}\"", fit_);
+    if (auto wrong = read_file_objects(configs_, "--config", "ConfigMap", options.file_objects))
+        return wrong;
+    if (auto wrong = read_entrypoint_flags(entrypoints_, adjustments.entrypoints,
+                                           adjustments.entrypoint_images))
+        return wrong;
+    if (auto wrong = check_fit(fit_)) return wrong;
     options.fit = fit_ == "strict" ? manifest::Fit::kStrict : manifest::Fit::kScale;
-    if (auto wrong = check_mounts(options)) return wrong;
+    if (auto wrong = check_mounts(options.mounts, options.volumes)) return wrong;
     if (adjustments.workdir == "per-pod") {
         options.own_workdir = true;
         adjustments.workdir.clear();
@@ -115,6 +169,61 @@ std::optional<std::string> ManifestFlags::finish(ManifestOptions& options) const
     options.files.insert(options.files.end(), more_files_.begin(), more_files_.end());
     if (options.files.empty() && !options.is_made)
         return "name a manifest, or - for standard input";
+    return std::nullopt;
+}
+
+void NodeFlags::declare(Flags& flags, NodeMappings& mappings) {
+    flags.list("--env", env_);
+    flags.value("--workdir", mappings.workdir);
+    flags.list("--mount", mounts_);
+    flags.list("--volume", volumes_);
+    flags.list("--entrypoint", entrypoints_);
+    flags.value("--entrypoints", mappings.entrypoints_file);
+    flags.list("--ignore-resources", mappings.ignored_resources, ',');
+    flags.value("--fit", fit_);
+    flags.value("--files", files_);
+    flags.value("--files-limit", files_limit_);
+}
+
+std::string NodeFlags::given(const Flags& flags) {
+    for (const char* flag :
+         {"--env", "--workdir", "--mount", "--volume", "--entrypoint", "--entrypoints",
+          "--ignore-resources", "--fit", "--files", "--files-limit"})
+        if (flags.given(flag)) return flag;
+    return {};
+}
+
+std::optional<std::string> NodeFlags::finish(NodeMappings& mappings) const {
+    for (const Assignments& list :
+         {Assignments{env_, mappings.env, "--env", "NAME=VALUE"},
+          Assignments{mounts_, mappings.mounts, "--mount", "IMAGE_PATH=DIR"},
+          Assignments{volumes_, mappings.volumes, "--volume", "CLAIM=DIR"}})
+        if (auto wrong = read_assignments(list)) return wrong;
+    std::vector<std::string> images;
+    if (auto wrong = read_entrypoint_flags(entrypoints_, mappings.entrypoints, images))
+        return wrong;
+    if (auto wrong = check_fit(fit_)) return wrong;
+    mappings.scales_requests = fit_ == "scale";
+    if (auto wrong =
+            read_files_flags(files_, files_limit_, mappings.private_files, mappings.files_bytes))
+        return wrong;
+    if (mappings.workdir == "per-pod") {
+        mappings.own_workdir = true;
+        mappings.workdir.clear();
+    }
+    return check_mounts(mappings.mounts, mappings.volumes);
+}
+
+std::optional<std::string> read_files_flags(const std::string& files, const std::string& limit,
+                                            bool& private_files, std::uint64_t& bytes) {
+    if (files != "shared" && files != "private")
+        return fmt::format("--files wants shared or private, not \"{}\"", files);
+    private_files = files == "private";
+    if (limit.empty()) return std::nullopt;
+    const auto size = kube::Quantity::parse(limit);
+    if (!size || size->ceil_units() < 1)
+        return fmt::format("--files-limit wants a size such as 512Mi or 4Gi, not \"{}\"", limit);
+    bytes = static_cast<std::uint64_t>(size->ceil_units());
     return std::nullopt;
 }
 

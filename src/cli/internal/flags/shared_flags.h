@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/internal/flags/flags.h"
@@ -11,6 +13,7 @@
 #include "cli/internal/objects/object_options.h"
 #include "cli/internal/objects/output_format.h"
 #include "cli/internal/prepare/manifest_options.h"
+#include "kube/objects/entrypoints.h"
 #include "runtime/node.h"
 
 namespace muster::cli {
@@ -45,8 +48,48 @@ class ManifestFlags {
     std::vector<std::string> more_files_;  ///< of -f
     AdjustmentFlags adjustments_;
     std::vector<std::string> mounts_;
+    std::vector<std::string> volumes_;
+    std::vector<std::string> secrets_;
+    std::vector<std::string> configs_;
+    std::vector<std::string> entrypoints_;
     std::string fit_ = "scale";
 };
+
+/// What a server maps in its pods: the flags of `muster run` of the same names.
+struct NodeMappings {
+    std::vector<std::pair<std::string, std::string>> mounts;
+    std::vector<std::pair<std::string, std::string>> volumes;
+    std::vector<std::pair<std::string, std::string>> env;
+    std::vector<std::string> ignored_resources;
+    kube::Entrypoints entrypoints;
+    std::string entrypoints_file;
+    std::string workdir;
+    bool own_workdir = false;
+    bool private_files = false;
+    std::uint64_t files_bytes = std::uint64_t{1} << 30;
+    bool scales_requests = false;  ///< --fit scale
+};
+
+class NodeFlags {
+  public:
+    void declare(Flags& flags, NodeMappings& mappings);
+    std::optional<std::string> finish(NodeMappings& mappings) const;
+    /// The first of these flags on the line; empty: none.
+    static std::string given(const Flags& flags);
+
+  private:
+    std::vector<std::string> env_;
+    std::vector<std::string> mounts_;
+    std::vector<std::string> volumes_;
+    std::vector<std::string> entrypoints_;
+    std::string fit_ = "strict";
+    std::string files_ = "shared";
+    std::string files_limit_;
+};
+
+/// --files shared|private, --files-limit SIZE.
+std::optional<std::string> read_files_flags(const std::string& files, const std::string& limit,
+                                            bool& private_files, std::uint64_t& bytes);
 
 /// The files of a verb, given with or without -f.
 class FileFlags {

@@ -19,7 +19,6 @@
 #include "cli/internal/script/script_words.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/own_programs.h"
-#include "kube/values/quantity.h"
 #include "manifest/adjust.h"
 #include "process/core_dumps.h"
 
@@ -31,7 +30,7 @@ constexpr std::string_view kRunHelp =
     R"(Runs a script as a job, or the jobs of a manifest, on this machine or on a cluster, and exits as they do.
 
 Usage: muster run [FLAGS] SCRIPT [ARGUMENTS]
-       muster run FILE... [FLAGS] [-- ARGUMENTS]        FILE may be - for standard input
+       muster run FILE... [FLAGS] [-- ARGUMENTS]        FILE may be a directory, or - for standard input
 
 A script needs no manifest: its imports say what kind of job it is. What follows its name is its own.
 Arguments after a manifest and -- are added to those of its jobs' programs.
@@ -62,6 +61,7 @@ The job of a script (any other program, too: 'muster run mpirun python3 train.py
 
 What to run:
   -f, --filename FILE        another way to name a manifest; may be repeated
+  -R, --recursive            a directory stands for the manifests of those in it, too
       --namespace NS         for objects without one (default: "default")
       --replicas TYPE=N      as in Worker=4
       --set PATH=VALUE       set a field of every job, as in spec.runPolicy.backoffLimit=3
@@ -81,6 +81,17 @@ How it fits this machine:
       --workdir DIR          where every container starts (default: workingDir, else here);
                              per-pod: here, but each pod writes into a view of its own
       --mount IMAGE_PATH=DIR a path of the image lives in DIR here
+      --volume CLAIM=DIR     a PersistentVolumeClaim is DIR here (default: an empty directory that goes
+                             with the run); sizes are not enforced
+      --secret NAME=SOURCE   a Secret that the manifest refers to and does not have. SOURCE is FILE (its
+                             name is the key), FILE.env (a key for each line KEY=VALUE), DIR (a key for
+                             each file), KEY=@FILE or KEY=VALUE; repeated, for more keys
+      --config NAME=SOURCE   the same for a ConfigMap
+      --entrypoint IMAGE=COMMAND
+                             what a container without a command runs: images are not pulled, so what
+                             theirs is isn't known. An IMAGE without a tag is for all of its tags
+      --entrypoints FILE     the same for many images, a YAML map from image to command (default:
+                             muster-entrypoints.yaml in this directory, if there is one)
       --ignore-resources R   run without a device that is not here, as in nvidia.com/gpu
       --fit scale|strict     requests beyond this machine's CPUs and memory are scaled down to fit
                              (default), or rejected
@@ -105,7 +116,7 @@ On a cluster, where an operator runs the jobs; the output is the same:
       --kubeconfig FILE      its file; alone, with its current context
       -n, --namespace        default: the context's; it must exist. A job of that name must not.
                              A job that has ended stays, for 'muster describe', 'logs' and 'delete'.
-                             Flags about this machine (--mount, --fit, --files, --sandbox,
+                             Flags about this machine (--mount, --volume, --entrypoint, --fit, --files, --sandbox,
                              --workdir per-pod, --keep) are rejected
 
 When it ends:
@@ -205,7 +216,8 @@ std::optional<std::string> refuse_on_cluster(const Flags& flags, const RunOption
     if (!options.cluster) return std::nullopt;
     const char* const cluster = flags.given("--context") ? "--context" : "--kubeconfig";
     for (const char* flag :
-         {"--sandbox", "--files", "--files-limit", "--mount", "--fit", "--keep", "--elastic"})
+         {"--sandbox", "--files", "--files-limit", "--mount", "--volume", "--secret", "--config",
+          "--entrypoint", "--entrypoints", "--fit", "--keep", "--elastic"})
         if (flags.given(flag))
             return fmt::format(
                 "{} is about this machine, and {} runs the job on a cluster: leave "
@@ -272,7 +284,9 @@ class RunVerb final : public VerbOf<RunOptions> {
         if (auto wrong = script_.finish(flags, options_.script)) return wrong;
         if (auto wrong = manifest_.finish(options_.manifest)) return wrong;
         if (auto wrong = read_sandbox(sandbox_, options_.sandbox)) return wrong;
-        if (auto wrong = read_files()) return wrong;
+        if (auto wrong = read_files_flags(files_, files_limit_, options_.private_files,
+                                          options_.files_bytes))
+            return wrong;
         if (!context_.empty() || !kubeconfig_.empty())
             options_.cluster = {.kubeconfig = kubeconfig_,
                                 .context = context_,
@@ -285,19 +299,6 @@ class RunVerb final : public VerbOf<RunOptions> {
     int run() override { return run_jobs(options_); }
 
   private:
-    std::optional<std::string> read_files() {
-        if (files_ != "shared" && files_ != "private")
-            return fmt::format("--files wants shared or private, not \"{}\"", files_);
-        options_.private_files = files_ == "private";
-        if (files_limit_.empty()) return std::nullopt;
-        const auto limit = kube::Quantity::parse(files_limit_);
-        if (!limit || limit->ceil_units() < 1)
-            return fmt::format("--files-limit wants a size such as 512Mi or 4Gi, not \"{}\"",
-                               files_limit_);
-        options_.files_bytes = static_cast<std::uint64_t>(limit->ceil_units());
-        return std::nullopt;
-    }
-
     ManifestFlags manifest_;
     ScriptFlags script_;
     std::string output_;

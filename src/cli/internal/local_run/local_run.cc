@@ -33,6 +33,7 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
     node.core_bytes = core_bytes;
     node.working_dir = prepared.working_dir;
     node.mounts = prepared.mounts;
+    node.claims.insert(prepared.claims.begin(), prepared.claims.end());
     node.files = options.private_files          ? runtime::FileMode::kPrivate
                  : options.manifest.own_workdir ? runtime::FileMode::kWorkingDir
                                                 : runtime::FileMode::kShared;
@@ -82,7 +83,8 @@ int run_on_machine(const RunOptions& options, Prepared prepared,
     Console console(console_of_run(options, caller));
     for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
     auto cluster = control_plane::LocalCluster::create(
-        context.get_executor(), clock, rng, store::make_memory_store(), {},
+        context.get_executor(), clock, rng, store::make_memory_store(),
+        {.volumes = {.root = (state->path() / "volumes").string(), .claims = prepared.claims}},
         node_options(options, prepared, caller, machine, *state, **cleanup, core_bytes));
     if (!cluster) return fail_run(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});

@@ -203,20 +203,28 @@ class ContainerCheck {
                                   : fmt::format("{}.args[{}]", ref_.path, index - of_command);
     }
 
+    std::string entrypoint_advice() const {
+        const std::string_view image = kube::string_at(*ref_.container, "image");
+        return image.empty() ? std::string()
+                             : fmt::format(", or pass --entrypoint {}=COMMAND",
+                                           image.substr(0, image.find('@')));
+    }
+
     void refuse_no_command() {
         const std::string_view image = kube::string_at(*ref_.container, "image");
         error(ref_.path,
               fmt::format("this container has no command, and no image is pulled here{}, so its "
-                          "entry point is not known; write it as command: [...]",
-                          image.empty() ? "" : fmt::format(" ({})", image)));
+                          "entry point is not known; write it as command: [...]{}",
+                          image.empty() ? "" : fmt::format(" ({})", image), entrypoint_advice()));
     }
 
     /// No program is called like an option: the args are for the image's entry point.
     void refuse_options_only(const std::string& option) {
-        error(ref_.path,
-              fmt::format("this container has no command, and no image is pulled here whose entry "
-                          "point could take its args ({} ...); write the program as command: [...]",
-                          option));
+        error(
+            ref_.path,
+            fmt::format("this container has no command, and no image is pulled here whose entry "
+                        "point could take its args ({} ...); write the program as command: [...]{}",
+                        option, entrypoint_advice()));
     }
 
     void tell_args_are_the_command() {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/internal/prepare/file_objects.h"
 #include "manifest/adjust.h"
 #include "manifest/fit.h"
 #include "manifest/manifest.h"
@@ -16,10 +17,15 @@ struct ManifestOptions {
     bool is_made = false;            ///< from a script: no file is needed
     std::vector<manifest::Document> made;  ///< those objects, before what files have
     std::vector<std::string> notices;      ///< what to tell about them
+    bool recursive = false;          ///< directories stand for those in them, too
     manifest::Adjustments adjustments;
     std::vector<std::pair<std::string, std::string>>
-        mounts;                ///< --mount IMAGE_PATH=DIR, as written
-    bool own_workdir = false;  ///< --workdir per-pod
+        mounts;  ///< --mount IMAGE_PATH=DIR, as written
+    /// --volume CLAIM=DIR, as written; the claim may have its namespace: NAMESPACE/CLAIM.
+    std::vector<std::pair<std::string, std::string>> volumes;
+    std::vector<FileObject> file_objects;  ///< --secret, --config
+    std::string entrypoints_file;          ///< --entrypoints; empty: the usual place
+    bool own_workdir = false;              ///< --workdir per-pod
     manifest::Fit fit = manifest::Fit::kScale;
     bool strict = false;
     bool any_machine = false;      ///< validate --anywhere: this machine is not examined

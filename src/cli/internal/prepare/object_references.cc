@@ -14,10 +14,10 @@ namespace {
 constexpr const char* kConfigMap = "ConfigMap";
 constexpr const char* kSecret = "Secret";
 
-bool is_optional(const json::object& source) { return kube::bool_at(source, "optional"); }
-
 class Collector {
   public:
+    explicit Collector(bool with_optional) : with_optional_(with_optional) {}
+
     void volumes(const json::object& spec, const std::string& path) {
         each(spec, "volumes", path, [this](const json::object& volume, const std::string& field) {
             files(volume, "configMap", kConfigMap, "name", field);
@@ -53,6 +53,9 @@ class Collector {
             if (const json::object* item = (*items)[i].if_object())
                 visit(*item, fmt::format("{}.{}[{}]", path, list, i));
     }
+    bool is_left_out(const json::object& source) const {
+        return source.empty() || (!with_optional_ && kube::bool_at(source, "optional"));
+    }
     void add(const char* kind, std::string_view name, std::string_view key, std::string field) {
         if (!name.empty())
             found_.push_back({kind, std::string(name), std::string(key), std::move(field)});
@@ -61,7 +64,7 @@ class Collector {
     void files(const json::object& parent, std::string_view source, const char* kind,
                std::string_view name_field, const std::string& path) {
         const json::object& object = kube::child(parent, source);
-        if (object.empty() || is_optional(object)) return;
+        if (is_left_out(object)) return;
         const std::string place = fmt::format("{}.{}", path, source);
         const std::string_view name = kube::string_at(object, name_field);
         add(kind, name, {}, fmt::format("{}.{}", place, name_field));
@@ -73,20 +76,29 @@ class Collector {
     void whole(const json::object& parent, std::string_view source, const char* kind,
                const std::string& path) {
         const json::object& object = kube::child(parent, source);
-        if (object.empty() || is_optional(object)) return;
+        if (is_left_out(object)) return;
         add(kind, kube::string_at(object, "name"), {}, fmt::format("{}.{}.name", path, source));
     }
     void one_key(const json::object& parent, std::string_view source, const char* kind,
                  const std::string& path) {
         const json::object& object = kube::child(parent, source);
-        if (object.empty() || is_optional(object)) return;
+        if (is_left_out(object)) return;
         const std::string_view name = kube::string_at(object, "name");
         add(kind, name, {}, fmt::format("{}.{}.name", path, source));
         add(kind, name, kube::string_at(object, "key"), fmt::format("{}.{}.key", path, source));
     }
 
+    const bool with_optional_;
     std::vector<ObjectReference> found_;
 };
+
+std::vector<ObjectReference> collect(const manifest::PodSpecRef& pod, bool with_optional) {
+    Collector collector(with_optional);
+    collector.volumes(*pod.spec, pod.path);
+    for (const manifest::ContainerRef& ref : manifest::containers(pod))
+        collector.variables(*ref.container, ref.path);
+    return collector.take();
+}
 
 std::set<std::string> keys_of(const json::object& object) {
     std::set<std::string> keys;
@@ -98,11 +110,11 @@ std::set<std::string> keys_of(const json::object& object) {
 }  // namespace
 
 std::vector<ObjectReference> object_references(const manifest::PodSpecRef& pod) {
-    Collector collector;
-    collector.volumes(*pod.spec, pod.path);
-    for (const manifest::ContainerRef& ref : manifest::containers(pod))
-        collector.variables(*ref.container, ref.path);
-    return collector.take();
+    return collect(pod, false);
+}
+
+std::vector<ObjectReference> all_object_references(const manifest::PodSpecRef& pod) {
+    return collect(pod, true);
 }
 
 KnownObjects::KnownObjects(const std::vector<manifest::CheckedObject>& objects) {
@@ -132,9 +144,10 @@ std::optional<std::string> KnownObjects::missing(const ObjectReference& referenc
             return fmt::format("the {} \"{}\" is in namespace {}, where a pod of {} can't use it",
                                reference.kind, reference.name, std::get<1>(id), namespace_);
     return fmt::format(
-        "nothing makes the {} \"{}\" (namespace {}): add it to the manifest, or "
-        "write optional: true",
-        reference.kind, reference.name, namespace_);
+        "nothing makes the {0} \"{1}\" (namespace {2}): add it to the manifest, make it from files "
+        "with --{3} {1}=FILE|DIR|KEY=VALUE, or write optional: true",
+        reference.kind, reference.name, namespace_,
+        reference.kind == kSecret ? "secret" : "config");
 }
 
 }  // namespace muster::cli

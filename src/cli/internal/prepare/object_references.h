@@ -26,6 +26,9 @@ struct ObjectReference {
 /// The references of volumes and variables, without optional ones. Malformed parts are left out.
 std::vector<ObjectReference> object_references(const manifest::PodSpecRef& pod);
 
+/// The same with optional ones.
+std::vector<ObjectReference> all_object_references(const manifest::PodSpecRef& pod);
+
 /// The ConfigMaps and Secrets that a run has: those of its manifest, and what its jobs make.
 class KnownObjects {
   public:

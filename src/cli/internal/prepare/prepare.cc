@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/internal/prepare/claim_check.h"
+#include "cli/internal/prepare/entrypoint_file.h"
 #include "cli/internal/prepare/machine_check.h"
 #include "cli/internal/prepare/wait_check.h"
 #include "control_plane/cluster_domain.h"
@@ -46,6 +48,14 @@ Surroundings find_surroundings(const ManifestOptions& options, const control_pla
         around.mounts.emplace_back(absolute(image, "/"), here);
         prepared.mounts[absolute(image, "/")] = here;
     }
+    for (const auto& [claim, directory] : options.volumes) {
+        std::string here = absolute(directory, caller.working_dir);
+        if (!options.any_machine && machine.kind_of(here) != kDirectory)
+            prepared.problems.push_back(
+                flag_problem(fmt::format("--volume {}={}", claim, directory),
+                             fmt::format("there is no directory {}", here)));
+        prepared.claims[claim] = std::move(here);
+    }
     return around;
 }
 
@@ -60,13 +70,51 @@ std::string script_text(const std::string& path, const Surroundings& around,
     return text ? *std::move(text) : std::string();
 }
 
+template <class Item>
+void append(std::vector<Item>& to, std::vector<Item> more) {
+    std::ranges::move(more, std::back_inserter(to));
+}
+
+/// The commands of images, from the file that is there.
+void add_entrypoints(const ManifestOptions& options, const control_plane::Caller& caller,
+                     manifest::Adjustments& adjustments, Prepared& prepared) {
+    auto entrypoints = find_entrypoints(options.entrypoints_file, caller);
+    if (!entrypoints)
+        return prepared.problems.push_back(
+            flag_problem("--entrypoints", entrypoints.error().message()));
+    if (entrypoints->file.empty()) return;
+    adjustments.entrypoints.add_missing(entrypoints->known);
+    prepared.notices.push_back(
+        fmt::format("containers without a command get those of {}", entrypoints->file));
+}
+
+/// Against this machine: what it has, how much of it, and where claims are.
+void check_here(const ManifestOptions& options, const control_plane::Machine& machine,
+                const Surroundings& around, Prepared& prepared) {
+    MachineProblems found = check_machine(prepared.objects, machine, around);
+    append(prepared.problems, std::move(found.always));
+    prepared.problems_with_own_tmp = std::move(found.with_own_tmp);
+    manifest::FitResult fitted = manifest::fit_requests(
+        prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
+        options.fit);
+    append(prepared.problems, std::move(fitted.problems));
+    append(prepared.notices, std::move(fitted.notices));
+    if (options.cluster) return;
+    ClaimPlan claims = plan_claims(prepared.objects, prepared.claims);
+    append(prepared.problems, std::move(claims.problems));
+    append(prepared.objects, std::move(claims.missing));
+    append(prepared.notices, std::move(claims.notices));
+}
+
 }  // namespace
 
 Prepared prepare(const ManifestOptions& options, const control_plane::Caller& caller,
                  const control_plane::Machine& machine) {
-    manifest::Manifest manifest = manifest::read_manifest_files(options.files);
+    manifest::Manifest manifest = manifest::read_manifest_files(
+        options.files,
+        options.recursive ? manifest::Directories::kRecursive : manifest::Directories::kFlat);
     std::vector<manifest::Document> documents = options.made;
-    std::ranges::move(manifest.documents, std::back_inserter(documents));
+    append(documents, std::move(manifest.documents));
     Prepared prepared;
     prepared.notices = options.notices;
     prepared.problems = std::move(manifest.problems);
@@ -77,14 +125,19 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
         prepared.working_dir = adjustments.workdir =
             absolute(adjustments.workdir, caller.working_dir);
     const Surroundings around = find_surroundings(options, caller, machine, prepared);
-    auto add = [&](std::vector<manifest::Problem> problems) {
-        std::ranges::move(problems, std::back_inserter(prepared.problems));
+    const auto add = [&](std::vector<manifest::Problem> problems) {
+        append(prepared.problems, std::move(problems));
     };
+    if (!options.cluster) add_entrypoints(options, caller, adjustments, prepared);
     if (!options.any_machine)
         adjustments.agent.text_of = [&](const std::string& path) {
             return script_text(absolute(path, prepared.working_dir), around, machine);
         };
     add(manifest::adjust(documents, adjustments));
+    add(add_file_objects(documents, options.file_objects,
+                         read_sources_below(caller.working_dir, [&caller](const std::string& name) {
+                             return caller.variable(name);
+                         })));
     if (Result<std::string> domain = control_plane::cluster_domain(caller))
         prepared.cluster_domain = *std::move(domain);
     else
@@ -93,22 +146,15 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     manifest::CheckResult checked = manifest::check_documents(
         std::move(documents),
         {.strict = options.strict,
+         .runs_here = !options.cluster && !options.any_machine,
+         .files_apart = options.only_checks,
          .platform = {.node_program = options.any_machine ? std::string() : machine.own_program(),
                       .cluster_domain = prepared.cluster_domain,
                       .cluster = options.cluster,
                       .agent_tokens = !options.cluster}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
-    if (!options.any_machine) {
-        MachineProblems found = check_machine(prepared.objects, machine, around);
-        add(std::move(found.always));
-        prepared.problems_with_own_tmp = std::move(found.with_own_tmp);
-        manifest::FitResult fitted = manifest::fit_requests(
-            prepared.objects, {.cpus = machine.cpus(), .memory_bytes = machine.memory_bytes()},
-            options.fit);
-        add(std::move(fitted.problems));
-        std::ranges::move(fitted.notices, std::back_inserter(prepared.notices));
-    }
+    if (!options.any_machine) check_here(options, machine, around, prepared);
     add(check_waits(prepared.objects,
                     {.node = options.any_machine ? std::string() : runtime::NodeOptions().name,
                      .for_others = options.wait_for_others,

@@ -23,7 +23,8 @@ struct Prepared {
     std::vector<std::string> notices;  ///< what was changed to fit this machine
     std::string working_dir;           ///< of containers without one
     std::map<std::filesystem::path, std::filesystem::path> mounts;  ///< absolute
-    std::string cluster_domain;                                     ///< empty if none is set
+    std::map<std::string, std::string> claims;  ///< the directories of claims; absolute
+    std::string cluster_domain;                 ///< empty if none is set
 };
 
 /// Reads the files and runs every check, so that all problems of all files are reported together.

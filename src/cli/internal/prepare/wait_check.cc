@@ -142,6 +142,9 @@ class WaitCheck {
             names_.try_emplace({std::string(kind), object.namespace_, std::move(name)}, &object);
         // One line for two jobs is enough; two equal objects of a manifest are another matter.
         if (fresh || other->second == &object || (!object.job && !other->second->job)) return;
+        // Files that are only checked need not be meant for one run.
+        if (options_.only_checks && object.document.source != other->second->document.source)
+            return;
         const bool told = !told_.emplace(&object, other->second).second;
         if (told) return;
         const manifest::CheckedObject& job = object.job ? object : *other->second;

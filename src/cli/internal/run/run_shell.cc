@@ -26,10 +26,20 @@ int refuse(const std::vector<manifest::Problem>& problems) {
 }
 
 void require_workload(Prepared& prepared) {
-    if (prepared.objects.empty() || std::ranges::any_of(prepared.objects, is_workload)) return;
-    prepared.problems.push_back(prepared.objects.front().document.problem(
-        manifest::Severity::kError, "kind",
-        "the manifest has no job and no pod, so there is nothing to run"));
+    if (std::ranges::any_of(prepared.objects, is_workload)) return;
+    if (manifest::has_errors(prepared.problems)) return;
+    constexpr const char* kNothing =
+        "the manifest has no job and no pod, so there is nothing to run";
+    if (!prepared.objects.empty()) {
+        prepared.problems.push_back(prepared.objects.front().document.problem(
+            manifest::Severity::kError, "kind", kNothing));
+        return;
+    }
+    // All of it was passed over.
+    manifest::Problem problem;
+    problem.source = prepared.problems.empty() ? "" : prepared.problems.front().source;
+    problem.message = kNothing;
+    prepared.problems.push_back(std::move(problem));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "base/unexpected.h"
 #include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_places.h"
+#include "cli/internal/prepare/entrypoint_file.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/audit_log.h"
@@ -59,6 +60,13 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
                              meanwhile. For services: it stays in the foreground
       --merge-kubeconfig     add the context to $KUBECONFIG or ~/.kube/config, and make it the current one
       --sandbox MODE         as in 'muster run'
+      --env NAME=VALUE, --workdir DIR|per-pod, --mount IMAGE_PATH=DIR, --volume CLAIM=DIR,
+      --entrypoint IMAGE=COMMAND, --entrypoints FILE, --ignore-resources R, --files, --files-limit
+                             as in 'muster run', for all pods of this server. Their objects stay as they are
+                             written. A claim without --volume is a directory below DIR/volumes, which stays
+      --fit strict|scale     a pod that requests more CPUs or memory than there are waits (default), or its
+                             requests are scaled down: to all there is, or to the Nth part for each of N pods
+                             that start together
       --audit-log FILE       every request, who made it and its outcome: one JSON line each, an Event of
                              audit.k8s.io/v1. Readable by you only; what Secrets hold is never in it
       --audit-level LEVEL    Metadata (default); Request: with the objects that were sent; RequestResponse: also
@@ -94,6 +102,15 @@ std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
     return failed ? file : real;
 }
 
+/// A path of a flag; empty: the caller's directory.
+std::string place_of(const std::string& path, const control_plane::Caller& caller) {
+    if (path.empty()) return caller.working_dir;
+    std::string text =
+        (std::filesystem::path(caller.working_dir) / path).lexically_normal().string();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+}
+
 /// Where clients look, and what a person has to know. All of it that can fail for a reason of the
 /// person's is found out before pods are taken over.
 class Introduction {
@@ -106,6 +123,13 @@ class Introduction {
         made.own_ = home.path() / "kubeconfig";
         made.server_ = access.server;
         made.elsewhere_ = options.listen.wildcard();
+        if (!options.api_only) {
+            const std::string& workdir = options.mappings.workdir;
+            made.pods_ =
+                fmt::format("  pods run in {}{}, with PATH={}\n", place_of(workdir, caller),
+                            options.mappings.own_workdir ? " (each in a view of its own)" : "",
+                            caller.variable("PATH"));
+        }
         TRY(made.own_text_, control_plane::merge_kubeconfig("", access));
         if (options.merge_kubeconfig) {
             made.theirs_ = default_kubeconfig(caller);
@@ -129,7 +153,7 @@ class Introduction {
                 "  for other machines, with a name or an address of this one: muster kubeconfig "
                 "--state {} --host HOST\n",
                 shell_word(own_.parent_path().string()));
-        return said;
+        return said + pods_;
     }
 
   private:
@@ -158,6 +182,7 @@ class Introduction {
     std::filesystem::path theirs_;  ///< empty: none
     std::string merged_;
     std::string server_;
+    std::string pods_;        ///< where pods run; empty: there are none
     bool elsewhere_ = false;  ///< clients on other machines may come, at any address of this one
 };
 
@@ -193,8 +218,55 @@ class Announcement {
     std::optional<control_plane::Background> background_;
 };
 
+struct FoundMappings {
+    control_plane::PodMappings pods;
+    std::string entrypoints_file;
+};
+
+/// What the flags map, as it is on this machine.
+Result<FoundMappings> find_mappings(const NodeMappings& flags,
+                                    const control_plane::Caller& caller) {
+    namespace fs = std::filesystem;
+    FoundMappings found;
+    const auto here = [&](const std::string& path) { return place_of(path, caller); };
+    std::error_code failed;
+    for (const auto& [image, path] : flags.mounts) {
+        if (!fs::exists(here(path), failed))
+            return Error(Code::kInvalid,
+                         fmt::format("--mount {}={}: {} does not exist", image, path, here(path)));
+        found.pods.mounts[fs::path(image).lexically_normal()] = here(path);
+    }
+    for (const auto& [claim, path] : flags.volumes) {
+        if (!fs::is_directory(here(path), failed))
+            return Error(Code::kInvalid, fmt::format("--volume {}={}: there is no directory {}",
+                                                     claim, path, here(path)));
+        found.pods.claims[claim] = here(path);
+    }
+    if (!flags.workdir.empty()) {
+        found.pods.working_dir = here(flags.workdir);
+        if (!fs::is_directory(found.pods.working_dir, failed))
+            return Error(Code::kInvalid, fmt::format("--workdir {}: there is no directory {}",
+                                                     flags.workdir, here(flags.workdir)));
+    }
+    TRY(FoundEntrypoints entrypoints, find_entrypoints(flags.entrypoints_file, caller));
+    found.entrypoints_file = entrypoints.file;
+    found.pods.changes = {.entrypoints = flags.entrypoints,
+                          .env = flags.env,
+                          .working_dir = found.pods.working_dir.string(),
+                          .ignored_resources = flags.ignored_resources,
+                          .scales_requests = flags.scales_requests};
+    found.pods.changes.entrypoints.add_missing(entrypoints.known);
+    found.pods.files = flags.private_files ? runtime::FileMode::kPrivate
+                       : flags.own_workdir ? runtime::FileMode::kWorkingDir
+                                           : runtime::FileMode::kShared;
+    found.pods.files_bytes = flags.files_bytes;
+    return found;
+}
+
 /// What is acquired before anything is made.
 struct Ground {
+    control_plane::PodMappings pods;
+    std::string entrypoints_file;  ///< empty: none
     std::string cluster_domain;
     std::unique_ptr<control_plane::AuditLog> audit;  ///< null: none
     control_plane::StateHome home;
@@ -206,6 +278,7 @@ Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller
     if (!domain)
         return Error(Code::kInvalid, fmt::format("{}: {}", control_plane::kClusterDomainVariable,
                                                  domain.error().message()));
+    TRY(FoundMappings mappings, find_mappings(options.mappings, caller));
     std::unique_ptr<control_plane::AuditLog> audit;
     if (!options.audit_log.empty()) {
         TRY(audit, control_plane::AuditLog::open(
@@ -215,7 +288,9 @@ Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller
     TRY(auto home,
         control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller)));
     control_plane::SpaceReserve reserve(home.path());
-    return Ground{*std::move(domain), std::move(audit), std::move(home), std::move(reserve)};
+    return Ground{std::move(mappings.pods), std::move(mappings.entrypoints_file),
+                  *std::move(domain),       std::move(audit),
+                  std::move(home),          std::move(reserve)};
 }
 
 /// One `muster up`, from its start to its end.
@@ -299,6 +374,7 @@ int up(const UpOptions& options) {
          .limits = options.limits,
          .audit = ground->audit.get(),
          .audit_level = options.audit_level,
+         .pods = ground->pods,
          .cluster_domain = ground->cluster_domain,
          .has_room = [&] { return ground->reserve.has_room(); },
          .core_bytes = core_bytes,
@@ -306,6 +382,9 @@ int up(const UpOptions& options) {
          .loop = &loop});
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
+    if (!ground->entrypoints_file.empty() && !options.api_only)
+        fmt::print(stderr, "containers without a command get those of {}\n",
+                   ground->entrypoints_file);
     DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
     int status = 1;
     asio::co_spawn(context, serve(daemon), [&](std::exception_ptr thrown, int result) {
@@ -338,6 +417,7 @@ class UpVerb final : public VerbOf<UpOptions> {
 
     void declare(Flags& flags) override {
         declare_state_flag(flags, options_.state_dir);
+        node_.declare(flags, options_.mappings);
         flags.value("--listen", listen_);
         flags.flag("--detach,-d", options_.detach);
         flags.flag("--supervise", options_.supervise);
@@ -356,7 +436,11 @@ class UpVerb final : public VerbOf<UpOptions> {
         flags.value("--event-ttl", event_ttl_);
         flags.count("--verbose,-v", options_.verbose);
     }
-    std::optional<std::string> finish(const Flags&) override {
+    std::optional<std::string> finish(const Flags& flags) override {
+        if (auto wrong = node_.finish(options_.mappings)) return wrong;
+        if (const std::string given = NodeFlags::given(flags); options_.api_only && !given.empty())
+            return fmt::format("{} is about pods, and --api-only runs none: leave one of them out",
+                               given);
         std::optional<std::chrono::nanoseconds> event_ttl;
         if (auto wrong = read_duration("--event-ttl", event_ttl_, "1h or 1h30m", event_ttl))
             return wrong;
@@ -382,6 +466,7 @@ class UpVerb final : public VerbOf<UpOptions> {
     int run() override { return up(options_); }
 
   private:
+    NodeFlags node_;
     std::string listen_;
     std::string sandbox_ = "auto";
     std::string audit_level_ = "Metadata";

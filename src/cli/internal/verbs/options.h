@@ -8,6 +8,7 @@
 
 #include "apiserver_http/audit.h"
 #include "apiserver_http/request_limits.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/server_options.h"
 #include "cli/internal/fault_injection/fault_protocol.h"
 #include "cli/internal/install/installation.h"
@@ -48,6 +49,7 @@ struct UpOptions {
     bool without_operator = false;
     bool merge_kubeconfig = false;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
+    NodeMappings mappings;
     apiserver_http::RequestLimits limits;
     std::string audit_log;  ///< empty: none
     apiserver_http::AuditLevel audit_level = apiserver_http::AuditLevel::kMetadata;
