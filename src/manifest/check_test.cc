@@ -99,9 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
             "j.yaml:2:7: error: kind: ElasticJob is known in DLRover, but not served here yet: put "
             "its dlrover-run command into a PyTorchJob"},
         Row{"KindForAClusterAlone", "kind: PyTorchJob", "kind: LocalQueue",
-            "j.yaml:2:7: error: kind: the kind \"LocalQueue\" is not known: what a job needs "
-            "on a cluster alone (rights, queues, priorities) can be left out here, and is created "
-            "first where the job is for a cluster; the known kinds are JAXJob"},
+            "j.yaml:2:7: note: kind: the LocalQueue is passed over: nothing here acts on one"},
         Row{"UnknownVersion", "apiVersion: kubeflow.org/v1", "apiVersion: kubeflow.org/v2",
             "j.yaml:1:13: error: apiVersion: PyTorchJob is not served in version "
             "\"kubeflow.org/v2\"; write "
@@ -112,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
             "operator's; the one that runs here has apiVersion: kubeflow.org/v1, and its fields "
             "may differ"},
         Row{"KindOfAnotherController", "kind: PyTorchJob", "kind: Deployment",
-            "j.yaml:2:7: error: kind: a Deployment is not created here: write the template of its "
-            "pods as a Pod, or create it first where the job is for a cluster; the known kinds"},
+            "j.yaml:2:7: note: kind: the Deployment is passed over: nothing here makes its pods; "
+            "write their template as a Pod"},
         Row{"KindOfStorage", "kind: PyTorchJob", "kind: PersistentVolumeClaim",
             "j.yaml:1:13: error: apiVersion: PersistentVolumeClaim is not served in version "
             "\"kubeflow.org/v1\"; write apiVersion: v1"},
@@ -160,6 +158,52 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"MinAboveMax", "spec:", "spec: &s\n  elasticPolicy: {minReplicas: 3, maxReplicas: 2}",
             "error: spec.elasticPolicy"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(Check, WhatIsOursMisspelledIsNotPassedOver) {
+    const auto severity = [](const std::string& api_version, const std::string& kind) {
+        const std::string text =
+            job_with({{"apiVersion: kubeflow.org/v1", "apiVersion: " + api_version},
+                      {"kind: PyTorchJob", "kind: " + kind}});
+        const CheckResult checked = check_documents(read_manifest(text, "j.yaml").documents, {});
+        EXPECT_TRUE(checked.objects.empty());
+        return checked.problems.empty() ? std::string()
+                                        : std::string(severity_name(checked.problems[0].severity));
+    };
+    EXPECT_EQ(severity("kubeflow.org/v1", "PytorchJob"), "error");
+    EXPECT_EQ(severity("v1", "Sercet"), "error");
+    EXPECT_EQ(severity("kubeflow.org/v1", "TrainJob"), "error");
+    EXPECT_EQ(severity("kubeflow.org/v1", "Notebook"), "note");
+    EXPECT_EQ(severity("batch/v1", "Job"), "note");
+    EXPECT_EQ(severity("argoproj.io/v1alpha1", "Workflow"), "note");
+    EXPECT_EQ(severity("", "''"), "error");
+}
+
+TEST(Check, WhatIsTakenAndWhatItDoesNotDo) {
+    const auto checked = [](bool here) {
+        return check_documents(
+            read_manifest("apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n"
+                          "metadata: {name: closed}\nspec: {podSelector: {}}\n---\n"
+                          "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s}\n",
+                          "j.yaml")
+                .documents,
+            {.runs_here = here});
+    };
+    EXPECT_EQ(checked(true).objects.size(), 2u);
+    ASSERT_EQ(checked(true).problems.size(), 1u);
+    EXPECT_EQ(format(checked(true).problems[0]),
+              "j.yaml:2:7: note: kind: no traffic is blocked by it on one machine");
+    EXPECT_TRUE(checked(false).problems.empty());
+}
+
+TEST(Check, TwoFilesMayHaveObjectsOfOneName) {
+    const auto problems = [](bool apart) {
+        std::vector<Document> documents = read_manifest(job_with(), "a.yaml").documents;
+        documents.push_back(read_manifest(job_with(), "b.yaml").documents[0]);
+        return check_documents(std::move(documents), {.files_apart = apart}).problems.size();
+    };
+    EXPECT_EQ(problems(false), 1u);
+    EXPECT_EQ(problems(true), 0u);
+}
 
 TEST(Check, AdviceToQuoteShowsWhatIsWritten) {
     const auto advice = [](const std::string& written) {

@@ -116,8 +116,8 @@ On a cluster, where an operator runs the jobs; the output is the same:
       --kubeconfig FILE      its file; alone, with its current context
       -n, --namespace        default: the context's; it must exist. A job of that name must not.
                              A job that has ended stays, for 'muster describe', 'logs' and 'delete'.
-                             Flags about this machine (--mount, --volume, --entrypoint, --fit, --files, --sandbox,
-                             --workdir per-pod, --keep) are rejected
+                             Flags about this machine (--mount, --volume, --secret, --entrypoint,
+                             --fit, --files, --sandbox, --workdir per-pod, --keep) are rejected
 
 When it ends:
       --timeout DURATION     give up after this long, as in 90s or 1h30m
