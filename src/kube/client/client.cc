@@ -270,6 +270,7 @@ Task<Result<std::unique_ptr<TextStream>>> Client::logs(std::string ns, std::stri
     put(logs.query, "tailLines", options.tail_lines);
     put(logs.query, "limitBytes", options.limit_bytes);
     put(logs.query, "sinceSeconds", options.since_seconds);
+    put(logs.query, "sinceTime", std::move(options.since_time));
     Result<std::unique_ptr<TextStream>> stream = co_await transport_.stream_text(std::move(logs));
     co_return stream;
 }

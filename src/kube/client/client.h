@@ -63,6 +63,7 @@ struct LogOptions {
     std::optional<std::int64_t> tail_lines;
     std::optional<std::int64_t> limit_bytes;
     std::optional<std::int64_t> since_seconds;
+    std::string since_time;  ///< RFC 3339; not together with since_seconds
 };
 
 /// Whether this bookmark ends the events that WatchOptions::initial_events asked for.

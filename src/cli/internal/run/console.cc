@@ -15,6 +15,8 @@ namespace muster::cli {
 namespace {
 
 constexpr std::array<int, 10> kPodColors = {36, 33, 35, 34, 32, 96, 93, 95, 94, 92};
+/// A pipe takes this much at once.
+constexpr std::size_t kGathered = std::size_t{64} * 1024;
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 /// So that no line but the first can be taken for one of ours.
@@ -29,7 +31,10 @@ std::string indented(std::string_view text) {
 
 }  // namespace
 
-Console::~Console() { clear_progress(); }
+Console::~Console() {
+    flush();
+    clear_progress();
+}
 
 void Console::tell(const Told& told) {
     if (options_.quiet && told.tone != Tone::kBad) return;
@@ -45,7 +50,18 @@ void Console::tell(const std::vector<Told>& all) {
     for (const Told& told : all) tell(told);
 }
 
+void Console::flush() {
+    if (gathered_.empty()) return;
+    write_through(gathered_);
+    gathered_.clear();
+}
+
 void Console::write_block(std::string_view lines) {
+    if (gathers()) {
+        gathered_ += lines;
+        if (gathered_.size() >= kGathered) flush();
+        return;
+    }
     if (!options_.live || options_.raw) return write_lines(lines);
     std::string shown;
     shown.reserve(lines.size());
@@ -55,6 +71,7 @@ void Console::write_block(std::string_view lines) {
 }
 
 void Console::write_lines(std::string_view lines) {
+    flush();
     if (!options_.live || progress_.empty()) return write_through(lines);
     std::string block;
     block.reserve(lines.size() + progress_.size() + 16);
@@ -66,11 +83,12 @@ void Console::write_lines(std::string_view lines) {
 
 std::string Console::log_prefix(const std::string& pod) {
     const std::string name = visible_line(pod);
-    if (!options_.color) return name + " | ";
+    const std::string mark = options_.brackets ? fmt::format("[{}]", name) : name + " |";
+    if (!options_.color) return mark + " ";
     auto it = std::ranges::find(names_, name);
     auto index = static_cast<std::size_t>(it - names_.begin());
     if (it == names_.end()) names_.push_back(name);
-    return fmt::format("\x1b[{}m{} |\x1b[0m ", kPodColors[index % kPodColors.size()], name);
+    return fmt::format("\x1b[{}m{}\x1b[0m ", kPodColors[index % kPodColors.size()], mark);
 }
 
 void Console::progress(const std::string& told) {

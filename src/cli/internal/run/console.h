@@ -11,9 +11,11 @@ namespace muster::cli {
 struct ConsoleOptions {
     int descriptor = 1;
     bool color = false;
-    bool live = false;   ///< a terminal: the progress line is rewritten in place
-    bool quiet = false;  ///< of our own lines only problems
-    bool raw = false;    ///< a terminal gets pods' lines as they are
+    bool live = false;      ///< a terminal: the progress line is rewritten in place
+    bool quiet = false;     ///< of our own lines only problems
+    bool raw = false;       ///< a terminal gets pods' lines as they are
+    bool gathers = false;   ///< pods' lines are kept until flush(), or until there are many
+    bool brackets = false;  ///< "[worker-0] " before a pod's lines, not "worker-0 | "
 };
 
 /// The output for people: our own lines, the pods' lines and one progress line below them. Nothing in
@@ -33,6 +35,8 @@ class Console {
     /// Whole lines of a pod, each ending in '\n', already with their prefixes. A terminal gets
     /// their colours and no other control characters, unless they are to be raw.
     void write_block(std::string_view lines);
+    /// Writes what is kept. All that is not a pod's does so, too: the order stays.
+    void flush();
     /// The prefix of a pod's lines: "digits-worker-0 | ", in a colour of its own.
     std::string log_prefix(const std::string& pod);
     /// Replaces the progress line; on anything but a terminal, prints it as a line of its own.
@@ -40,6 +44,7 @@ class Console {
     void clear_progress();
 
     bool live() const { return options_.live; }
+    bool gathers() const { return options_.gathers && !options_.live; }
     bool broken() const { return broken_; }
 
   private:
@@ -48,6 +53,7 @@ class Console {
 
     ConsoleOptions options_;
     std::string progress_;
+    std::string gathered_;
     std::vector<std::string> names_;
     bool broken_ = false;
 };

@@ -56,5 +56,15 @@ TEST(Console, ATerminalGetsTheColoursOfPodsLines) {
     EXPECT_EQ(written({.live = false}, block), kLines) << "a file or a pipe";
 }
 
+TEST(Console, WhatIsGatheredComesBeforeWhatIsToldAfterIt) {
+    const auto lines = [](Console& console) {
+        console.write_block(console.log_prefix("worker-0") + "one\n");
+        console.tell({Tone::kPlain, "told"});
+        console.write_block("two\n");
+    };
+    EXPECT_EQ(written({.gathers = true, .brackets = true}, lines),
+              "[worker-0] one\nmuster: told\ntwo\n");
+}
+
 }  // namespace
 }  // namespace muster::cli

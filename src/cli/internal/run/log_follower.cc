@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/time/time_limit.h"
 #include "cli/internal/run/line_splitter.h"
 #include "kube/objects/api_status.h"
 
@@ -15,10 +16,12 @@ namespace muster::cli {
 
 namespace {
 
-/// Pause between tries to read a log when the connection to the server is broken; doubled each
-/// time.
+/// Pause between tries to read a log when the connection to the server is broken, and how long the
+/// end of a log may be known before the end of its container is; doubled each time.
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
+/// How late a line may be shown, if the console gathers lines.
+constexpr Duration kGather = std::chrono::milliseconds(20);
 
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -40,16 +43,23 @@ int instances(const ContainerView& container) {
     return ever ? container.restarts + 1 : 0;
 }
 
+std::string rank_of(const PodView& pod) {
+    if (pod.replica_type.empty()) return pod.name;
+    return pod.replica_index.empty() ? pod.replica_type
+                                     : pod.replica_type + "-" + pod.replica_index;
+}
+
 }  // namespace
 
 LogFollower::LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Console& console,
-                         Signal& changed, std::string directory)
+                         Signal& changed, Options options)
     : client_(client),
       clock_(clock),
       tasks_(tasks),
       console_(console),
       changed_(changed),
-      directory_(std::move(directory)) {}
+      options_(std::move(options)),
+      seen_(tasks.executor()) {}
 
 LogFollower::~LogFollower() = default;
 
@@ -64,13 +74,22 @@ void LogFollower::observe(const PodView& pod) {
             followed.namespace_ = pod.namespace_;
             followed.pod = pod.name;
             followed.container = container.name;
-            followed.shown_name = several ? pod.name + "/" + container.name : pod.name;
+            followed.shown_name = options_.ranks ? rank_of(pod) : pod.name;
+            if (several) followed.shown_name += "/" + container.name;
             followed.file_name =
                 pod.namespace_ + "_" + pod.name + (several ? "_" + container.name : "") + ".log";
         }
         followed.started = std::max(followed.started, started);
+        followed.ended = std::max(followed.ended, container.terminated ? started : started - 1);
         if (!followed.open && followed.followed < followed.started) start(key);
     }
+    seen_.notify_all();
+}
+
+void LogFollower::forget(const PodView& pod) {
+    for (auto& [key, followed] : followed_)
+        if (key.first == pod.uid) followed.ended = followed.started;
+    seen_.notify_all();
 }
 
 bool LogFollower::busy() const {
@@ -105,8 +124,8 @@ void LogFollower::start(const Key& key) {
 }
 
 std::FILE* LogFollower::open_file(const Followed& followed) {
-    if (directory_.empty()) return nullptr;
-    const std::string path = directory_ + "/" + followed.file_name;
+    if (options_.directory.empty()) return nullptr;
+    const std::string path = options_.directory + "/" + followed.file_name;
     // What an earlier run has left there is replaced; the instances of this one follow each other.
     const bool first = begun_.insert(followed.file_name).second;
     const int fd = first ? open_new(path) : ::open(path.c_str(), kWrites | O_APPEND, kMode);
@@ -116,25 +135,69 @@ std::FILE* LogFollower::open_file(const Followed& followed) {
     return file;
 }
 
-/// Reads the log of the instance that is followed to its end from `offset`, which moves along.
-Task<Result<void>> LogFollower::read_from(const Followed& followed, std::size_t& offset,
+kube::LogOptions LogFollower::request_for(const Followed& followed) const {
+    kube::LogOptions request;
+    request.container = followed.container;
+    request.previous = followed.followed < followed.started;
+    request.follow = !request.previous;
+    request.timestamps = options_.bookmarks;
+    return request;
+}
+
+/// Reads the log of the instance that is followed to its end, from where it was read to.
+Task<Result<void>> LogFollower::read_from(const Followed& followed, Progress& progress,
                                           const Take& take) {
-    kube::LogOptions options;
-    options.container = followed.container;
-    options.previous = followed.followed < followed.started;
-    options.follow = !options.previous;
-    CO_TRY(const auto stream, co_await client_.logs(followed.namespace_, followed.pod, options));
+    kube::LogOptions request = request_for(followed);
+    if (options_.bookmarks) request.since_time = progress.bookmark.resume();
+    CO_TRY(const auto stream,
+           co_await client_.logs(followed.namespace_, followed.pod, std::move(request)));
     std::size_t skipped = 0;
     for (;;) {
         CO_TRY(const std::optional<std::string> piece, co_await stream->read());
         if (!piece) co_return Result<void>();
-        const std::size_t skip = std::min(piece->size(), offset - skipped);
+        last_line_at_ = clock_.now();
+        if (options_.bookmarks) {
+            progress.offset += piece->size();
+            take(progress.bookmark.add(*piece));
+            continue;
+        }
+        const std::size_t skip = std::min(piece->size(), progress.offset - skipped);
         skipped += skip;
         if (skip == piece->size()) continue;
         take(std::string_view(*piece).substr(skip));
-        offset += piece->size() - skip;
-        skipped = offset;
+        progress.offset += piece->size() - skip;
+        skipped = progress.offset;
     }
+}
+
+/// Many logs together have many lines at one time; they are written together.
+void LogFollower::flush_soon() {
+    if (!console_.gathers() || std::exchange(flushes_, true)) return;
+    tasks_.spawn_essential("write the lines", flush_later());
+}
+
+Task<void> LogFollower::flush_later() {
+    co_await clock_.sleep_for(kGather);
+    flushes_ = false;
+    console_.flush();
+}
+
+Task<bool> LogFollower::pause(Duration longest) {
+    const auto seen = [this]() -> Task<bool> {
+        co_await seen_.wait();
+        co_return true;
+    };
+    co_return (co_await within(clock_, longest, seen())).has_value();
+}
+
+/// A log ends with its container, but a node also closes one that was idle for hours. The state of
+/// the pod tells which it was, and mostly comes right after the log's end.
+Task<bool> LogFollower::closed_early(const Followed& followed, Duration patience) {
+    if (!options_.bookmarks) co_return false;
+    const Instant deadline = clock_.now() + patience;
+    while (followed.followed > followed.ended && clock_.now() < deadline)
+        (void)co_await pause(deadline - clock_.now());
+    co_return followed.followed > followed.ended;
 }
 
 void LogFollower::tell_failure(Followed& followed, const Error& error) {
@@ -188,18 +251,21 @@ Task<void> LogFollower::follow_instance(Followed& followed) {
             std::fflush(file.get());
         }
         splitter.add(piece);
-        if (!block.empty()) console_.write_block(std::exchange(block, {}));
+        if (block.empty()) return;
+        console_.write_block(block);
+        block.clear();
+        flush_soon();
     };
-    std::size_t offset = 0;
+    Progress progress;
     Duration pause = kFirstPause;
     for (;;) {
-        const std::size_t before = offset;
-        const Result<void> read = co_await read_from(followed, offset, take);
-        if (read) break;
-        tell_failure(followed, read.error());
-        if (!kube::is_away(read.error())) break;
-        if (offset > before) pause = kFirstPause;
-        co_await clock_.sleep_for(pause);
+        const std::size_t before = progress.offset;
+        const Result<void> read = co_await read_from(followed, progress, take);
+        if (read && !co_await closed_early(followed, pause)) break;
+        if (!read) tell_failure(followed, read.error());
+        if (!read && !kube::is_away(read.error())) break;
+        if (progress.offset > before) pause = kFirstPause;
+        if (!read) co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
         if (followed.followed < followed.started - 1) break;
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "base/async/task_group.h"
 #include "base/time/clock.h"
 #include "cli/internal/run/console.h"
+#include "cli/internal/run/log_bookmark.h"
 #include "cli/internal/run/views.h"
 #include "kube/client/client.h"
 
@@ -22,19 +24,30 @@ namespace muster::cli {
 
 /// Follows the log of every container that starts: prints its lines with the pod's name, keeps the
 /// last ones, and writes everything to a file if requested. Each instance of a restarted container
-/// is followed after the previous one has ended, also one that ended before it was seen. If the connection to the server breaks, it
-/// continues after what was shown; a log that can't be read is reported once. Thread: the loop of
-/// the task group.
+/// is followed after the previous one has ended, also one that ended before it was seen. If the
+/// connection to the server breaks, it continues after what was shown; a log that can't be read is
+/// reported once. Thread: the loop of the task group.
 class LogFollower {
   public:
-    /// `changed` is notified when a stream has ended. `directory` is where logs are kept; may be
-    /// empty.
+    struct Options {
+        std::string directory = {};  ///< where logs are kept; may be empty
+        /// A log that is read again after a break is asked for from the last lines on, by their
+        /// stamps, and one that a node has closed while its container runs is read again. Otherwise
+        /// it is read from its beginning, without what was shown.
+        bool bookmarks = false;
+        bool ranks = false;  ///< pods are called "worker-0"
+    };
+    /// `changed` is notified when a stream has ended.
     LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Console& console,
-                Signal& changed, std::string directory);
+                Signal& changed, Options options);
     ~LogFollower();
 
     /// Starts to follow new logs; to be called with every state of a pod.
     void observe(const PodView& pod);
+    /// The pod does not exist any more.
+    void forget(const PodView& pod);
+    /// When a log had its last line; nothing yet: unset.
+    std::optional<Instant> last_line_at() const { return last_line_at_; }
     /// Whether a stream is open or has yet to be opened.
     bool busy() const;
 
@@ -60,6 +73,7 @@ class LogFollower {
         int started = 0;   ///< instances reported by the pod
         int followed = 0;  ///< the instance being read, or the last one that was; from 1
         bool open = false;
+        int ended = 0;                                ///< instances that have ended
         bool told = false;                            ///< that it can't be read
         std::map<int, std::deque<std::string>> last;  ///< lines, by instance
     };
@@ -70,7 +84,17 @@ class LogFollower {
     Task<void> follow(Key key);
     Task<void> follow_instance(Followed& followed);
     using Take = std::function<void(std::string_view piece)>;
-    Task<Result<void>> read_from(const Followed& followed, std::size_t& offset, const Take& take);
+    /// How far a log was read.
+    struct Progress {
+        std::size_t offset = 0;
+        LogBookmark bookmark = {};
+    };
+    kube::LogOptions request_for(const Followed& followed) const;
+    Task<Result<void>> read_from(const Followed& followed, Progress& progress, const Take& take);
+    Task<bool> closed_early(const Followed& followed, Duration patience);
+    Task<bool> pause(Duration longest);
+    void flush_soon();
+    Task<void> flush_later();
     void tell_failure(Followed& followed, const Error& error);
     std::FILE* open_file(const Followed& followed);
 
@@ -79,7 +103,10 @@ class LogFollower {
     TaskGroup& tasks_;
     Console& console_;
     Signal& changed_;
-    std::string directory_;
+    const Options options_;
+    Signal seen_;  ///< a new state of a pod
+    std::optional<Instant> last_line_at_;
+    bool flushes_ = false;  ///< soon
     std::map<Key, Followed> followed_;
     std::set<std::string> begun_;  ///< the names of files that have something of this run
     std::vector<std::string> problems_;

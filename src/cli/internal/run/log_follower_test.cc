@@ -209,7 +209,7 @@ TEST_F(LogFollowerTest, AFileHasTheInstancesOfOneRunAndNothingOfTheRunBefore) {
         run_until([&] { return !follower.busy() && server.finished(); });
     };
     for (const int runs : {1, 2}) {
-        LogFollower follower(client, clock, tasks, console, changed, directory);
+        LogFollower follower(client, clock, tasks, console, changed, {.directory = directory});
         instance(follower, 0);
         instance(follower, 1);
         std::ifstream kept(file);
@@ -225,7 +225,7 @@ TEST_F(LogFollowerTest, AFileReplacesALinkAndDoesNotFollowIt) {
     const std::filesystem::path mine = directory + "/mine";
     std::ofstream(mine) << "mine";
     std::filesystem::create_symlink(mine, directory + "/ml_p.log");
-    LogFollower follower(client, clock, tasks, console, changed, directory);
+    LogFollower follower(client, clock, tasks, console, changed, {.directory = directory});
     const auto log = server.expect_text(kPath, kQuery);
     log->send("logged\n");
     log->end();
@@ -236,6 +236,79 @@ TEST_F(LogFollowerTest, AFileReplacesALinkAndDoesNotFollowIt) {
     EXPECT_TRUE(
         std::filesystem::is_regular_file(std::filesystem::symlink_status(directory + "/ml_p.log")));
     std::filesystem::remove_all(directory);
+}
+
+const kube::Query kStamped = {{"container", "c"}, {"follow", "true"}, {"timestamps", "true"}};
+
+kube::Query stamped_since(const char* time) {
+    kube::Query query = kStamped;
+    query.emplace_back("sinceTime", time);
+    return query;
+}
+
+/// The logs of a step in a pipeline.
+class StepLogs : public LogFollowerTest {
+  protected:
+    ~StepLogs() override { await(tasks.stop()); }
+    LogFollower step_logs{client,  clock,   tasks,
+                          console, changed, {.directory = {}, .bookmarks = true, .ranks = true}};
+};
+
+PodView ended(PodView pod) {
+    pod.containers[0].running = false;
+    pod.containers[0].terminated = TerminationView{};
+    return pod;
+}
+
+TEST_F(StepLogs, ALogThatBreaksIsAskedForFromItsLastLinesOn) {
+    const auto first = server.expect_text(kPath, kStamped);
+    first->send(
+        "2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:06.1Z two\n2026-01-02T03:04:06.2Z th");
+    first->fail(Error(Code::kUnavailable, "the connection broke"));
+    const auto second = server.expect_text(kPath, stamped_since("2026-01-02T03:04:05Z"));
+    second->send(
+        "2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:06.1Z two\n2026-01-02T03:04:06.2Z three\n");
+    second->end();
+    PodView pod = pod_with(0);
+    pod.replica_type = "worker";
+    pod.replica_index = "3";
+    step_logs.observe(pod);
+    run_until([this] { return server.finished(); });
+    step_logs.observe(ended(pod));
+    run_until([this] { return !step_logs.busy(); });
+    EXPECT_EQ(shown(),
+              "worker-3 | one\nworker-3 | two\n"
+              "muster: the log of pod worker-3 can't be read now, it is tried again: the "
+              "connection broke\n"
+              "worker-3 | three\n");
+}
+
+TEST_F(StepLogs, ALogThatANodeClosesIsReadOnWhileItsContainerRuns) {
+    const auto first = server.expect_text(kPath, kStamped);
+    first->send("2026-01-02T03:04:05.1Z one\n");
+    first->end();
+    const auto second = server.expect_text(kPath, stamped_since("2026-01-02T03:04:04Z"));
+    second->send("2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:09Z two\n");
+    second->end();
+    step_logs.observe(pod_with(0));
+    run_until([this] { return server.finished(); });
+    settle();
+    EXPECT_TRUE(step_logs.busy()) << "it may have been closed again";
+    step_logs.observe(ended(pod_with(0)));
+    run_until([this] { return !step_logs.busy(); });
+    EXPECT_EQ(shown(), "p | one\np | two\n");
+}
+
+TEST_F(StepLogs, ALogOfAPodThatIsGoneHasEnded) {
+    const auto first = server.expect_text(kPath, kStamped);
+    first->end();
+    step_logs.observe(pod_with(0));
+    settle();
+    EXPECT_TRUE(step_logs.busy());
+    const Instant before = clock.now();
+    step_logs.forget(pod_with(0));
+    run_until([this] { return !step_logs.busy(); });
+    EXPECT_LT(clock.now() - before, std::chrono::seconds(1));
 }
 
 }  // namespace

@@ -196,6 +196,13 @@ void RunHistory::find_out_of_memory(Verdict& verdict,
     }
 }
 
+std::string RunHistory::warning_about(const std::string& uid) const {
+    std::string text;
+    for (const EventView& event : events_)
+        if (event.uid == uid) text = join_reason(event.reason, event.message);
+    return text;
+}
+
 std::string RunHistory::last_warning(const std::optional<Failure>& failure,
                                      const std::string& owner_uid) const {
     auto last_about = [&](const std::string& uid) {

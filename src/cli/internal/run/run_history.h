@@ -63,6 +63,8 @@ class RunHistory {
     int restarts(const std::string& owner_uid) const;
     /// A container that has failed in the same way so often in a row.
     std::optional<CrashLoop> crash_loop(int times) const { return crash_loops_.find(times); }
+    /// The last warning about an object; "" without one.
+    std::string warning_about(const std::string& uid) const;
 
   private:
     struct PodRecord {

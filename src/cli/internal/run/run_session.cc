@@ -65,7 +65,10 @@ RunSession::RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, k
       options_(std::move(options)),
       tasks_(executor),
       changed_(executor),
-      logs_(client_, clock_, tasks_, console_, changed_, options_.logs_dir),
+      logs_(client_, clock_, tasks_, console_, changed_,
+            {.directory = options_.logs_dir,
+             .bookmarks = options_.as_step,
+             .ranks = options_.as_step}),
       watcher_(client_, clock_, rng, objects_,
                {.job = [this](const JobView* before,
                               const JobView* after) { job_changed(before, after); },
@@ -87,6 +90,8 @@ void RunSession::stop(Stop why) {
         console_.clear_progress();
         std::string_view reason = why == Stop::kTimeout    ? "the time is up"
                                   : why == Stop::kHopeless ? "restarts lead nowhere"
+                                  : why == Stop::kAway     ? "the server does not answer"
+                                  : why == Stop::kStuck    ? "it can't run"
                                                            : "interrupted";
         std::string_view again = why != Stop::kInterrupt ? ""
                                  : options_.on_cluster   ? " (Ctrl-C again leaves at once)"
@@ -94,9 +99,18 @@ void RunSession::stop(Stop why) {
         console_.tell(
             {Tone::kBad, fmt::format("{}: deleting the jobs and waiting for their {}{}", reason,
                                      options_.on_cluster ? "pods to go" : "processes", again)});
+        if (options_.stop_timeout)
+            tasks_.spawn_essential("end of the stop",
+                                   give_up_at(clock_.now() + *options_.stop_timeout));
     } else {
         impatient_ = true;
     }
+    changed_.notify_all();
+}
+
+Task<void> RunSession::give_up_at(Instant deadline) {
+    co_await clock_.sleep_until(deadline);
+    impatient_ = true;
     changed_.notify_all();
 }
 
@@ -130,12 +144,16 @@ Task<int> RunSession::run() {
     for (Posted& posted : posted_)
         if (!posted.ended) posted.ended = clock_.now();
     // Before the removal, which ends pods in ways that are not failures.
-    std::vector<Verdict> verdicts = make_verdicts();
+    verdicts_ = make_verdicts();
     if (stop_ != Stop::kNone) co_await remove_all();
     if (options_.collect_objects) co_await collect();
     console_.clear_progress();
-    int status = tell_verdicts(verdicts);
-    if (stop_ == Stop::kNone && pods_running()) {
+    int status = tell_verdicts(verdicts_);
+    if (stop_ == Stop::kNone && options_.removes_ended && options_.removes_ended(status == 0)) {
+        tasks_.spawn_essential("end of the removal",
+                               give_up_at(clock_.now() + options_.stop_timeout.value_or(kLinger)));
+        co_await remove_all();
+    } else if (stop_ == Stop::kNone && pods_running()) {
         if (options_.on_cluster)
             tell_what_runs_on();
         else
@@ -230,7 +248,10 @@ void RunSession::job_changed(const JobView* before, const JobView* after) {
 void RunSession::pod_changed(const PodView* before, const PodView* after) {
     history_.pod_changed(before, after);
     console_.tell(tell_pod(before, after));
-    if (after != nullptr) logs_.observe(*after);
+    if (after != nullptr)
+        logs_.observe(*after);
+    else
+        logs_.forget(*before);
     const PodView& pod = after != nullptr ? *after : *before;
     if (Posted* posted = posted_with(pod.uid)) {
         posted->pod = pod;

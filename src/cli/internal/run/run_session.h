@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +39,8 @@ class RunSession {
     enum class Stop {
         kNone = 0,
         kHopeless = 1,  ///< restarts lead nowhere; the status is that of what failed
+        kAway = 4,   ///< the server does not answer
+        kStuck = 5,  ///< what was started can't run
         kTimeout = 124,
         kInterrupt = 130,
         kReaderGone = 141,
@@ -52,6 +56,12 @@ class RunSession {
         int give_up_after = 3;
         /// Others use the server too, and the connection to it may break.
         bool on_cluster = false;
+        /// Logs are followed as those of a step in a pipeline: see LogFollower::Options.
+        bool as_step = false;
+        /// How long a stop waits for what it deletes; unset: as long as it takes.
+        std::optional<Duration> stop_timeout = std::nullopt;
+        /// Whether jobs that have ended are deleted on a cluster; empty: they stay.
+        std::function<bool(bool succeeded)> removes_ended = nullptr;
     };
 
     RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
@@ -66,6 +76,17 @@ class RunSession {
     const std::vector<manifest::Problem>& problems() const { return submission_.problems(); }
     /// Why the server could not be used, if nothing could be started.
     const std::optional<Error>& failure() const { return failure_; }
+    /// Why it was ended early.
+    Stop stopped() const { return stop_; }
+    /// How each job ended, once run() has returned.
+    const std::vector<Verdict>& verdicts() const { return verdicts_; }
+    /// Whether someone else deleted one of them.
+    bool lost_any() const { return std::ranges::any_of(posted_, &Posted::lost); }
+    const RunWatcher& watcher() const { return watcher_; }
+    const LogFollower& logs() const { return logs_; }
+    const RunHistory& history() const { return history_; }
+    /// Notified when any of them changes.
+    Signal& changed() { return changed_; }
     /// The final states of the posted objects.
     const std::vector<json::value>& final_objects() const { return final_objects_; }
 
@@ -104,6 +125,7 @@ class RunSession {
     std::vector<Verdict> make_verdicts() const;
     int tell_verdicts(const std::vector<Verdict>& verdicts);
     Task<void> remove_all();
+    Task<void> give_up_at(Instant deadline);
     Task<void> remove(Posted& posted);
     void tell_what_stays();
     void tell_what_runs_on();
@@ -124,6 +146,7 @@ class RunSession {
     std::string told_progress_;   ///< where each line stays: without the time
     std::vector<Posted> posted_;  ///< jobs and pods of the manifest
     std::size_t removing_ = 0;
+    std::vector<Verdict> verdicts_;
     std::vector<json::value> final_objects_;
     Instant started_{};
     std::optional<Instant> unattended_at_;  ///< when to report a job on which nothing has acted

@@ -142,6 +142,8 @@ std::optional<PodView> pod_view(const json::value& object) {
     if (const kube::OwnerReference* owner = pod.metadata.controller()) view.owner_uid = owner->uid;
     auto label = pod.metadata.labels.find("training.kubeflow.org/replica-type");
     if (label != pod.metadata.labels.end()) view.replica_type = label->second;
+    label = pod.metadata.labels.find("training.kubeflow.org/replica-index");
+    if (label != pod.metadata.labels.end()) view.replica_index = label->second;
     view.phase = pod.status.phase;
     view.reason = pod.status.reason;
     view.message = pod.status.message;

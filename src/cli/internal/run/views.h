@@ -45,8 +45,9 @@ struct PodView {
     std::string namespace_;
     std::string name;
     std::string uid;
-    std::string owner_uid;     ///< of the job that controls it
-    std::string replica_type;  ///< as in labels: lower case
+    std::string owner_uid;      ///< of the job that controls it
+    std::string replica_type;   ///< as in labels: lower case
+    std::string replica_index;  ///< as in labels
     std::string phase;
     std::string reason;
     std::string message;
