@@ -20,6 +20,7 @@ Usage: muster VERB [FLAGS]
   run FILE...       the same with the jobs of a manifest
   launch NAME CMD   run a program as a job of a framework
   init SCRIPT       write the manifest of a script's job
+  step KIND         run a job as one step of a pipeline, and exit as it does
   validate FILE...  check a manifest without starting anything
   explain FILE      show what a manifest leads to: each pod, and the variables of each rank
   explain FIELD     show what a field means, as in pytorchjob.spec.elasticPolicy

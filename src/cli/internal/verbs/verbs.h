@@ -12,6 +12,7 @@
     VERB(run)              \
     VERB(launch)           \
     VERB(init)             \
+    VERB(step)             \
     VERB(validate)         \
     VERB(convert)          \
     VERB(explain)          \

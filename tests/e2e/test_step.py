@@ -1,0 +1,215 @@
+"""`muster step`: one step of a pipeline, as cube-studio's templates start it, against a `muster up`. Each item of the checklist for a
+launcher has a test of its own; those that no server is needed for are unit tests (src/cli/internal/step)."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import BINARY
+from test_up import Up
+
+JOBS = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
+
+
+class Pipeline(Up):
+    """A server, and steps on it."""
+
+    def variables(self, run="run-1", task="1", **more):
+        return {**self.environment, "KUBECONFIG": str(self.kubeconfig), "KFJ_RUN_ID": run, "KFJ_TASK_ID": task, "KFJ_PIPELINE_NAME": "mnist_demo",
+                "KFJ_PIPELINE_ID": "7", "KFJ_NAMESPACE": "default", "KFJ_CREATOR": "ann", "KFJ_RUNNER": "ben", "KFJ_TASK_NAME": "train",
+                "KFJ_TASK_IMAGES": "local", "KFJ_TASK_RESOURCE_GPU": "0", **more}
+
+    def begin(self, command, *args, kind="pytorch", workers=1, **variables):
+        return subprocess.Popen([BINARY, "step", kind, "--working_dir", str(self.directory), "--command", command, "--num_worker", str(workers), *args],
+                                env=self.variables(**variables), cwd=self.directory, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    @staticmethod
+    def end_of(process, status):
+        """Its lines on standard output and on standard error."""
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == status, (process.returncode, out, err)
+        return out.splitlines(), err.splitlines()
+
+    def jobs(self):
+        return {job["metadata"]["name"]: job for job in self.send("GET", JOBS)["items"]}
+
+    def pods(self):
+        return [pod["metadata"]["name"] for pod in self.send("GET", "/api/v1/namespaces/default/pods")["items"]]
+
+
+def run(pipeline, command, *args, status=0, **more):
+    return pipeline.end_of(pipeline.begin(command, *args, **more), status)
+
+
+def read_until(process, wanted):
+    """The lines up to the one that has `wanted`."""
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if wanted in line:
+            return said
+    raise AssertionError((said, process.stderr.read()))
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory):
+    made = Pipeline(tmp_path_factory.mktemp("pipeline"))
+    made.start()
+    yield made
+    made.down("--kill")
+
+
+def test_it_ends_as_its_job_does_and_shows_each_rank(pipeline):
+    out, err = run(pipeline, 'echo "rank $RANK of $WORLD_SIZE"', workers=3, run="ends")
+    assert err == []
+    assert {"[master-0] rank 0 of 3", "[worker-0] rank 1 of 3", "[worker-1] rank 2 of 3"} <= set(out)
+    [job] = [job for name, job in pipeline.jobs().items() if job["metadata"]["labels"]["run-id"] == "ends"]
+    assert job["metadata"]["labels"] == {"run-id": "ends", "run-username": "ben", "pipeline-username": "ann", "pipeline-id": "7",
+                                         "pipeline-name": "mnist_demo", "task-id": "1", "task-name": "train"}
+    assert job["spec"]["runPolicy"]["cleanPodPolicy"] == "Running"
+    assert re.fullmatch(r"pytorchjob-mnist-demo-[0-9a-f]{8}", job["metadata"]["name"])
+
+
+def test_a_failure_is_summed_up(pipeline):
+    out, _ = run(pipeline, 'echo "before the end"; [ $RANK = 1 ] && exit 7; sleep 60', workers=2, status=1, run="fails")
+    [job] = [name for name, job in pipeline.jobs().items() if job["metadata"]["labels"]["run-id"] == "fails"]
+    assert f"muster:   first to fail: pod {job}-worker-0, container pytorch exited with code 7" in out
+    assert out[out.index("muster:   its last lines:") + 1] == "muster:     | before the end"
+    assert out[-1] == "muster: exit code 1: the job failed"
+
+
+def test_a_command_with_quotes_newlines_and_dollars_arrives_as_written(pipeline):
+    command = "x='a  b'\nprintf '%s|' \"it's $x\" '$HOME' \"$(echo c)\" [d] \\\\ '`' '$$'; echo\n"
+    out, _ = run(pipeline, command, run="quotes")
+    assert r"[master-0] it's a  b|$HOME|c|[d]|\|`|$$|" in out
+
+
+def test_what_is_wrong_is_told_with_its_variable_and_nothing_is_created(pipeline):
+    out, err = run(pipeline, "true", status=2, run="wrong", KFJ_TASK_RESOURCE_GPU="0.5", KFJ_TASK_NODE_SELECTOR="gpu", KFJ_TASK_VOLUME_MOUNT="x")
+    assert out == []
+    assert [line.split(": ")[1] for line in err] == ["KFJ_TASK_RESOURCE_GPU", "KFJ_TASK_VOLUME_MOUNT", "KFJ_TASK_NODE_SELECTOR"]
+    assert not [job for job in pipeline.jobs().values() if job["metadata"]["labels"]["run-id"] == "wrong"]
+
+
+def test_two_steps_of_one_run_leave_each_other_alone(pipeline):
+    first = pipeline.begin("echo up; while [ ! -e together ]; do sleep 0.1; done", run="shared", task="1")
+    read_until(first, "] up")
+    second = pipeline.begin("echo up; while [ ! -e together ]; do sleep 0.1; done", run="shared", task="2")
+    read_until(second, "] up")
+    (pipeline.directory / "together").touch()
+    pipeline.end_of(first, 0)
+    pipeline.end_of(second, 0)
+
+
+def test_a_step_that_is_tried_again_replaces_its_job_and_waits_for_its_pods(pipeline):
+    first = pipeline.begin("echo up; sleep 600", run="again")
+    read_until(first, "] up")
+    [before] = [job for job in pipeline.jobs().values() if job["metadata"]["labels"]["run-id"] == "again"]
+    out, _ = run(pipeline, "echo second", run="again")
+    [after] = [job for job in pipeline.jobs().values() if job["metadata"]["labels"]["run-id"] == "again"]
+    assert after["metadata"]["name"] == before["metadata"]["name"] and after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert f"muster: PyTorchJob {before['metadata']['name']} is of an earlier try of this step: deleting it" in out
+    said, _ = pipeline.end_of(first, 3)
+    assert said[-1] == "muster: exit code 3: the job was deleted by someone else"
+
+
+@pytest.mark.parametrize("which, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_stop_deletes_the_job_and_waits_for_its_pods(pipeline, which, code):
+    step = pipeline.begin("echo up; sleep 600", workers=2, run=f"stop-{code}")
+    said = read_until(step, "] up")
+    step.send_signal(which)
+    pipeline.end_of(step, code)
+    [name] = {re.search(r"pytorchjob-mnist-demo-[0-9a-f]{8}", line)[0] for line in said if "pytorchjob" in line}
+    assert name not in pipeline.jobs()
+    assert not [pod for pod in pipeline.pods() if pod.startswith(name)]
+
+
+def test_a_stop_has_a_bound(pipeline):
+    step = pipeline.begin("trap '' TERM; echo up; while true; do sleep 0.1; done", "--stop-timeout", "1s", run="bound")
+    read_until(step, "] up")
+    step.send_signal(signal.SIGTERM)
+    out, _ = pipeline.end_of(step, 143)
+    assert any("pods that are not gone yet: " in line for line in out)
+
+
+def test_a_job_that_somebody_deletes_is_told_apart(pipeline):
+    step = pipeline.begin("echo up; sleep 600", run="lost")
+    read_until(step, "] up")
+    [name] = [name for name, job in pipeline.jobs().items() if job["metadata"]["labels"]["run-id"] == "lost"]
+    pipeline.send("DELETE", f"{JOBS}/{name}")
+    pipeline.end_of(step, 3)
+
+
+def test_the_time_that_is_up_and_the_jobs_own_deadline_have_one_code(pipeline):
+    run(pipeline, "sleep 600", "--timeout", "1s", status=124, run="late")
+    run(pipeline, "sleep 600", "--deadline", "1", status=124, run="deadline")
+
+
+def test_a_job_that_can_not_run_is_told_and_ends(pipeline):
+    out, _ = run(pipeline, "true", "--stuck-after", "2s", status=5, run="stuck", KFJ_TASK_RESOURCE_GPU="1000", KFJ_TASK_NODE_SELECTOR="")
+    [line] = [line for line in out if "is stuck: " in line]
+    assert "1 of 1 pods have no node: " in line
+    assert out[-1].startswith("muster: exit code 5: ")
+    assert not [job for job in pipeline.jobs().values() if job["metadata"]["labels"]["run-id"] == "stuck"]
+
+
+def test_a_job_that_writes_nothing_is_told_and_ends(pipeline):
+    out, _ = run(pipeline, "sleep 600", "--silent-after", "2s", status=5, run="silent")
+    assert any("is stuck: no pod has written a line for " in line for line in out)
+
+
+def test_at_the_end_the_job_stays_or_goes(pipeline):
+    def left(name):
+        return [job for job in pipeline.jobs().values() if job["metadata"]["labels"]["run-id"] == name]
+
+    run(pipeline, "true", run="stays")
+    run(pipeline, "true", "--at-end", "delete", run="goes")
+    run(pipeline, "false", "--at-end", "delete-succeeded", status=1, run="failed")
+    assert left("stays") and left("failed") and not left("goes")
+
+
+def test_a_server_that_is_away_has_a_code_of_its_own(pipeline, tmp_path):
+    away = tmp_path / "kubeconfig"
+    away.write_text(re.sub(r"https://127\.0\.0\.1:\d+", "https://127.0.0.1:1", pipeline.kubeconfig.read_text()))
+    _, err = run(pipeline, "true", "--kubeconfig", str(away), "--replace-timeout", "1s", status=4, run="away")
+    assert any("the server is https://127.0.0.1:1" in line for line in err)
+
+
+def test_a_dry_run_prints_the_job(pipeline):
+    out, _ = run(pipeline, "true", "--dry-run", run="dry")
+    (pipeline.directory / "job.yaml").write_text("\n".join(out) + "\n")
+    assert pipeline.muster("validate", "--anywhere", "job.yaml").returncode == 0
+
+
+def test_ranks_of_mpi_are_started_with_the_command_as_written(pipeline):
+    out, _ = run(pipeline, "true", "--dry-run", kind="horovod", workers=2, run="mpi")
+    text = "\n".join(out)
+    assert "kind: MPIJob" in text and "apiVersion: kubeflow.org/v2beta1" in text
+
+
+def test_it_is_quick(pipeline):
+    """Not a measurement: upstream's launcher sleeps for 30 s before it looks."""
+    begun = time.monotonic()
+    run(pipeline, "true", run="quick")
+    assert time.monotonic() - begun < 20
+
+
+def test_the_server_may_be_killed_and_started_again_in_the_middle(tmp_path):
+    made = Pipeline(tmp_path)
+    made.start()
+    try:
+        port = made.address().rsplit(":", 1)[1]
+        step = made.begin("for i in $(seq 60); do echo line $i; sleep 0.1; done", run="middle", workers=1)
+        read_until(step, "line 5")
+        made.kill()
+        made.muster("up", "--state", str(made.state), "--listen", f"127.0.0.1:{port}", "--detach")
+        out, err = step.communicate(timeout=120)
+        # The pods of a killed server are gone with it, or are taken over: the step ends as its job does.
+        assert step.returncode in (0, 1), (step.returncode, out, err)
+        assert json.dumps(out).count("exit code") <= 1
+    finally:
+        made.down("--kill")
