@@ -20,6 +20,7 @@ import operator_cases
 import peer_cases
 import policy_cases
 import share_cases
+import step_cases
 import up_cases
 from figure import Figure
 from measure import ROOT, Failed, Job, Skipped, cpu_seconds, median, memory_bytes, processes_of, run_built, run_quietly, wait_for
@@ -495,6 +496,7 @@ CASES = {
     "sandbox-2000": sandbox_2000,
     "mpi-first-line": mpi_cases.first_line,
     **up_cases.CASES,
+    **step_cases.CASES,
     **policy_cases.CASES,
     **share_cases.CASES,
     **peer_cases.CASES,
