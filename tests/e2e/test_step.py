@@ -19,13 +19,13 @@ class Pipeline(Up):
     """A server, and steps on it."""
 
     def variables(self, run="run-1", task="1", **more):
-        return {**self.environment, "KUBECONFIG": str(self.kubeconfig), "KFJ_RUN_ID": run, "KFJ_TASK_ID": task, "KFJ_PIPELINE_NAME": "mnist_demo",
-                "KFJ_PIPELINE_ID": "7", "KFJ_NAMESPACE": "default", "KFJ_CREATOR": "ann", "KFJ_RUNNER": "ben", "KFJ_TASK_NAME": "train",
-                "KFJ_TASK_IMAGES": "local", "KFJ_TASK_RESOURCE_GPU": "0", **more}
+        return {**self.environment, "KUBECONFIG": str(self.kubeconfig), "KFJ_RUN_ID": run, "KFJ_TASK_ID": task,
+                "KFJ_PIPELINE_NAME": "mnist_demo", "KFJ_PIPELINE_ID": "7", "KFJ_NAMESPACE": "default", "KFJ_CREATOR": "ann",
+                "KFJ_RUNNER": "ben", "KFJ_TASK_NAME": "train", "KFJ_TASK_IMAGES": "local", "KFJ_TASK_RESOURCE_GPU": "0", **more}
 
     def begin(self, command, *args, kind="pytorch", workers=1, **variables):
-        return subprocess.Popen([BINARY, "step", kind, "--working_dir", str(self.directory), "--command", command, "--num_worker", str(workers), *args],
-                                env=self.variables(**variables), cwd=self.directory, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        told = ["--working_dir", str(self.directory), "--command", command, "--num_worker", str(workers)]
+        return subprocess.Popen([BINARY, "step", kind, *told, *args], env=self.variables(**variables), cwd=self.directory, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     @staticmethod
     def end_of(process, status):
@@ -64,7 +64,9 @@ def pipeline(tmp_path_factory):
 
 
 def test_it_ends_as_its_job_does_and_shows_each_rank(pipeline):
-    out, err = run(pipeline, 'echo "rank $RANK of $WORLD_SIZE"', workers=3, run="ends")
+    # The end of the master ends the job, and with it what has not spoken yet.
+    together = "touch said.$RANK; while [ $(ls said.* | wc -l) -lt 3 ]; do sleep 0.1; done"
+    out, err = run(pipeline, f'echo "rank $RANK of $WORLD_SIZE"; {together}', workers=3, run="ends")
     assert err == []
     assert {"[master-0] rank 0 of 3", "[worker-0] rank 1 of 3", "[worker-1] rank 2 of 3"} <= set(out)
     [job] = [job for name, job in pipeline.jobs().items() if job["metadata"]["labels"]["run-id"] == "ends"]

@@ -22,6 +22,11 @@ constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
 /// How late a line may be shown, if the console gathers lines.
 constexpr Duration kGather = std::chrono::milliseconds(20);
+/// A log that brings a line in a hundredth of a second would cost a wake-up and two system calls for
+/// each: after one that had to be waited for, the next ones are left to gather. A log that brings
+/// more than is read at once is never left.
+constexpr Duration kAtOnce = std::chrono::milliseconds(1);
+constexpr Duration kGatherReads = std::chrono::milliseconds(50);
 
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -153,12 +158,15 @@ Task<Result<void>> LogFollower::read_from(const Followed& followed, Progress& pr
            co_await client_.logs(followed.namespace_, followed.pod, std::move(request)));
     std::size_t skipped = 0;
     for (;;) {
+        const Instant asked = clock_.now();
         CO_TRY(const std::optional<std::string> piece, co_await stream->read());
         if (!piece) co_return Result<void>();
         last_line_at_ = clock_.now();
         if (options_.bookmarks) {
             progress.offset += piece->size();
             take(progress.bookmark.add(*piece));
+            // All that was there is read; what comes next may come together.
+            if (*last_line_at_ - asked > kAtOnce) co_await clock_.sleep_for(kGatherReads);
             continue;
         }
         const std::size_t skip = std::min(piece->size(), progress.offset - skipped);
@@ -252,8 +260,7 @@ Task<void> LogFollower::follow_instance(Followed& followed) {
         }
         splitter.add(piece);
         if (block.empty()) return;
-        console_.write_block(block);
-        block.clear();
+        console_.write_block(std::exchange(block, {}));  // many logs keep no room for one burst
         flush_soon();
     };
     Progress progress;

@@ -25,6 +25,11 @@ std::string metadata_at(const json::value& object, std::string_view key) {
     return std::string(kube::string_at(kube::child(*fields, "metadata"), key));
 }
 
+/// A server that is away, or that has no time or no storage yet.
+bool may_pass(const Error& error) {
+    return kube::is_unanswered(error) || error.code() == Code::kTooManyRequests;
+}
+
 /// What a watch keeps of an object: whose it is.
 std::optional<std::string> uid_view(const json::value& object) {
     return metadata_at(object, "uid");
@@ -70,8 +75,7 @@ Task<Result<std::vector<Replacement::Earlier>>> Replacement::find(Instant deadli
         }
         Error error = found.error();
         error.prefix("looking for jobs of an earlier try");
-        if (!kube::is_unanswered(error) || stopped_ || clock_.now() + pause >= deadline)
-            co_return error;
+        if (!may_pass(error) || stopped_ || clock_.now() + pause >= deadline) co_return error;
         if (!told) console_.tell({Tone::kBad, fmt::format("{}; trying again", error.message())});
         co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestFindPause);

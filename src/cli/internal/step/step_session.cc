@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/json/serialize.hpp>
@@ -18,12 +19,15 @@
 #include "cli/internal/step/step_exit.h"
 #include "cli/internal/step/step_job.h"
 #include "cli/internal/step/step_watch.h"
+#include "kube/objects/api_status.h"
 
 namespace muster::cli {
 
 namespace {
 
 constexpr const char* kStepName = "step";
+constexpr Duration kFirstTryPause = std::chrono::milliseconds(500);
+constexpr Duration kLongestTryPause = std::chrono::seconds(5);
 
 int status_of(StepEnd end) { return static_cast<int>(end); }
 
@@ -68,6 +72,7 @@ class StepRun {
     StepRun(asio::io_context& context, Clock& clock, Rng& rng, Connection& connection,
             Console& console, StepRequest request, manifest::CheckedObject job)
         : clock_(clock),
+          rng_(rng),
           connection_(connection),
           console_(console),
           request_(std::move(request)),
@@ -75,27 +80,16 @@ class StepRun {
           signals_(context, SIGINT, SIGTERM, SIGHUP),
           replacement_(context.get_executor(), clock, rng, connection.client(), console, job_.type,
                        job_.namespace_,
-                       fmt::format("run-id={},task-id={}", request_.run_id, request_.task_id)),
-          session_(context.get_executor(), clock, rng, connection.client(), console, {job_},
-                   run_options(request_)),
-          watch_(clock, connection.client(), console, session_, request_, job_) {}
+                       fmt::format("run-id={},task-id={}", request_.run_id, request_.task_id)) {}
 
     Task<int> run() {
         TaskGroup tasks(co_await asio::this_coro::executor);
         // A step that does not hear its stop would be killed, and leave its job.
         tasks.spawn_essential("signals", hear_signals());
-        int status = co_await replace();
-        if (status == 0 && stopped_ == RunSession::Stop::kNone) {
-            in_session_ = true;
-            watch_.start(tasks);
-            const int ran = co_await session_.run();
-            status = ended(ran);
-        }
-        if (!in_session_ && stopped_ != RunSession::Stop::kNone)
-            status = static_cast<int>(stopped_);
+        const int status = co_await run_job(clock_.now() + request_.limits.away_after);
         co_await tasks.stop();
         co_await connection_.stop();
-        co_return status;
+        co_return stopped_ == RunSession::Stop::kNone ? status : static_cast<int>(stopped_);
     }
 
   private:
@@ -105,7 +99,7 @@ class StepRun {
             const auto why =
                 signal == SIGINT ? RunSession::Stop::kInterrupt : RunSession::Stop::kTerminate;
             if (in_session_) {
-                session_.stop(why);
+                session_->stop(why);
             } else {
                 stopped_ = why;
                 replacement_.stop();
@@ -113,8 +107,44 @@ class StepRun {
         }
     }
 
+    /// If the connection breaks while the job is created, it may be there or not; the next try deletes
+    /// it, so there is never a second one.
+    Task<int> run_job(Instant deadline) {
+        Duration pause = kFirstTryPause;
+        for (;;) {
+            const int refused = co_await replace();
+            if (refused != 0 || stopped_ != RunSession::Stop::kNone) co_return refused;
+            const int ran = co_await run_session();
+            const std::optional<Error>& failure = session_->failure();
+            const bool again = failure && kube::is_unanswered(*failure) && has_identity() &&
+                               session_->stopped() == RunSession::Stop::kNone &&
+                               clock_.now() + pause < deadline;
+            if (!again) co_return ended(ran);
+            console_.tell({Tone::kBad, fmt::format("{}; trying again", failure->message())});
+            co_await clock_.sleep_for(pause);
+            if (stopped_ != RunSession::Stop::kNone) co_return 0;
+            pause = std::min(pause * 2, kLongestTryPause);
+        }
+    }
+
+    Task<int> run_session() {
+        const asio::any_io_executor executor = co_await asio::this_coro::executor;
+        session_.emplace(executor, clock_, rng_, connection_.client(), console_, std::vector{job_},
+                         run_options(request_));
+        StepWatch watch(clock_, connection_.client(), console_, *session_, request_, job_);
+        TaskGroup watching(executor);
+        watch.start(watching);
+        in_session_ = true;
+        const int ran = co_await session_->run();
+        in_session_ = false;
+        co_await watching.stop();
+        co_return ran;
+    }
+
+    bool has_identity() const { return !request_.run_id.empty() && !request_.task_id.empty(); }
+
     Task<int> replace() {
-        if (request_.run_id.empty() || request_.task_id.empty()) co_return 0;
+        if (!has_identity()) co_return 0;
         const auto replaced = co_await replacement_.run(request_.limits.replace_timeout);
         if (!replaced) co_return fail_step(replaced.error(), &connection_.access());
         if (*replaced != Replacement::End::kTooLate) co_return 0;
@@ -129,17 +159,17 @@ class StepRun {
     }
 
     int ended(int ran) {
-        const bool posted = !session_.verdicts().empty();
-        RunOutcome outcome{.stopped = session_.stopped(),
+        const bool posted = !session_->verdicts().empty();
+        RunOutcome outcome{.stopped = session_->stopped(),
                            .posted = posted,
-                           .away = session_.failure().has_value(),
-                           .lost = session_.lost_any()};
+                           .away = session_->failure().has_value(),
+                           .lost = session_->lost_any()};
         if (posted) {
             outcome.succeeded = ran == 0;
-            outcome.condition = session_.verdicts().front().condition;
+            outcome.condition = session_->verdicts().front().condition;
         }
-        if (session_.failure()) (void)fail_step(*session_.failure(), &connection_.access());
-        (void)refuse_job(session_.problems());
+        if (session_->failure()) (void)fail_step(*session_->failure(), &connection_.access());
+        (void)refuse_job(session_->problems());
         const StepEnd end = step_end(outcome);
         for (const StepEndRow& row : step_ends())
             if (row.end == end && end != StepEnd::kSucceeded)
@@ -149,14 +179,14 @@ class StepRun {
     }
 
     Clock& clock_;
+    Rng& rng_;
     Connection& connection_;
     Console& console_;
     const StepRequest request_;
     const manifest::CheckedObject job_;
     asio::signal_set signals_;
     Replacement replacement_;
-    RunSession session_;
-    StepWatch watch_;
+    std::optional<RunSession> session_;  ///< of the last try
     RunSession::Stop stopped_ = RunSession::Stop::kNone;
     bool in_session_ = false;
 };

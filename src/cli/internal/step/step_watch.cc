@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cli/internal/operator/spare_memory.h"
 #include "cli/internal/run/event_text.h"
 #include "cli/internal/step/stuck.h"
 #include "kube/objects/api_status.h"
@@ -12,6 +15,10 @@ namespace {
 
 /// A watch does not say that its server is away: it only stays silent.
 constexpr Duration kBetweenQuestions = std::chrono::seconds(20);
+constexpr Duration kWhileAway = std::chrono::seconds(2);
+/// When what only the start needed is used no more, and how often memory is given back later.
+constexpr Duration kStarted = std::chrono::seconds(3);
+constexpr Duration kBetweenReturns = std::chrono::seconds(10);
 constexpr Duration kTellAwayAfter = std::chrono::seconds(30);
 
 std::string tell_time(Duration time) {
@@ -35,6 +42,7 @@ void StepWatch::start(TaskGroup& tasks) {
     tasks_ = &tasks;
     tasks.spawn_essential("look what the job waits for", look());
     tasks.spawn_essential("ask whether the server is there", ask());
+    tasks.spawn("give memory back", stay_small());
 }
 
 const JobView* StepWatch::job() const {
@@ -46,6 +54,16 @@ Task<void> StepWatch::wake(Instant when) {
     co_await clock_.sleep_until(when);
     if (wakes_at_ == when) wakes_at_.reset();
     session_.changed().notify_all();
+}
+
+/// A step stays for days beside what it waits for.
+Task<void> StepWatch::stay_small() {
+    co_await clock_.sleep_for(kStarted);
+    give_back_program_pages();
+    for (;;) {
+        give_back_spare_memory();
+        co_await clock_.sleep_for(kBetweenReturns);
+    }
 }
 
 Task<void> StepWatch::look() {
@@ -77,7 +95,8 @@ Task<void> StepWatch::ask() {
     std::optional<Instant> away_since;
     bool told = false;
     for (;;) {
-        co_await clock_.sleep_for(kBetweenQuestions);
+        co_await clock_.sleep_for(std::min<Duration>(away_since ? kWhileAway : kBetweenQuestions,
+                                                     request_.limits.away_after));
         const Instant asked = clock_.now();
         const auto answer = co_await client_.get(type_, namespace_, name_);
         if (answer || !kube::is_away(answer.error())) {

@@ -23,6 +23,7 @@ class StepWatch {
     Task<void> look();
     Task<void> wake(Instant when);
     Task<void> ask();
+    Task<void> stay_small();
     const JobView* job() const;
 
     Clock& clock_;
