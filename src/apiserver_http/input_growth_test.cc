@@ -8,10 +8,10 @@
 #include "apiserver_http/internal/protobuf/decode.h"
 #include "apiserver_http/internal/protobuf/wire_writer.h"
 #include "apiserver_http/internal/streams/channel_messages.h"
-#include "apiserver_http/internal/streams/spdy_frames.h"
 #include "apiserver_http/internal/wire/impersonation.h"
 #include "apiserver_http/internal/wire/media_type.h"
 #include "apiserver_http/internal/wire/url.h"
+#include "apiserver_http/spdy/spdy_frames.h"
 #include "base/test_growth.h"
 #include "store/object_text.h"
 

@@ -4,7 +4,7 @@
 
 #include "apiserver/fake_node.h"
 #include "apiserver_http/front_fixture.h"
-#include "apiserver_http/internal/streams/spdy_frames.h"
+#include "apiserver_http/spdy/spdy_frames.h"
 #include "base/async/task_fault.h"
 #include "net/http/web_socket.h"
 

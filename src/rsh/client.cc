@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/async/descriptor.h"
 #include "base/async/task_group.h"
 #include "base/async/then_stop.h"
 #include "base/time/time_limit.h"
 #include "net/tcp.h"
-#include "rsh/internal/descriptor.h"
 #include "rsh/internal/frame_stream.h"
 #include "rsh/internal/protocol.h"
 

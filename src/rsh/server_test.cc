@@ -12,12 +12,12 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/async/descriptor.h"
 #include "base/async/task_fault.h"
 #include "base/log.h"
 #include "base/test_loop.h"
 #include "net/tcp.h"
 #include "rsh/client.h"
-#include "rsh/internal/descriptor.h"
 #include "rsh/internal/frame_stream.h"
 #include "rsh/internal/protocol.h"
 

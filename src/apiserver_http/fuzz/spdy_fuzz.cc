@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver_http/internal/streams/spdy_frames.h"
+#include "apiserver_http/spdy/spdy_frames.h"
 #include "base/check.h"
 
 using namespace muster;

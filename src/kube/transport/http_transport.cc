@@ -9,6 +9,7 @@
 #include "kube/objects/api_status.h"
 #include "kube/transport/transport_names.h"
 #include "kube/values/read_json.h"
+#include "net/http/web_socket.h"
 
 namespace muster::kube {
 
@@ -220,6 +221,29 @@ Task<Result<net::HttpResponse>> HttpTransport::ask(std::string path, Duration ti
     net::HttpRequest request;
     request.target = options_.path_prefix + path;
     co_return co_await send(std::move(request), time);
+}
+
+Task<Result<std::unique_ptr<net::WebSocket>>> HttpTransport::connect(
+    Request request, std::vector<std::string> protocols) {
+    const net::HttpRequest http = encode(request);
+    for (bool again = false;; again = true) {
+        CO_TRY(const Credentials::Headers shown, co_await credentials_.headers());
+        CO_TRY(net::WebSocketAnswer answer,
+               co_await net::ask_for_web_socket(client_, with_headers(http, shown), protocols,
+                                                options_.time, {}));
+        if (answer.socket && answer.socket->protocol().empty())
+            co_return Error(Code::kUnsupported,
+                            fmt::format("the server speaks none of {}: it is too old",
+                                        fmt::join(protocols, ", ")));
+        if (answer.socket) co_return std::move(answer.socket);
+        if (answer.refusal.status != kUnauthorized || again ||
+            !co_await credentials_.refused(shown.version)) {
+            const Result<ObjectPtr> object = parse_object(answer.refusal.body);
+            co_return error_from_status(
+                static_cast<int>(answer.refusal.status),
+                object ? **object : *plain_text(std::move(answer.refusal.body)));
+        }
+    }
 }
 
 Task<Result<Response>> HttpTransport::call(Request request) {

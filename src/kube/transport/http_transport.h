@@ -2,11 +2,16 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/time/clock.h"
 #include "kube/transport/credentials.h"
 #include "kube/transport/transport.h"
 #include "net/http/http_client.h"
+
+namespace muster::net {
+class WebSocket;
+}
 
 namespace muster::kube {
 
@@ -36,6 +41,11 @@ class HttpTransport final : public Transport {
 
     /// A GET of a path that is not an object's; the answer arrives within `time`.
     Task<Result<net::HttpResponse>> ask(std::string path, Duration time);
+
+    /// A connection to a pod, such as its exec: a WebSocket with one of `protocols`. A refusal is
+    /// an Error as for watch(), and kUnsupported if the server speaks none of them.
+    Task<Result<std::unique_ptr<net::WebSocket>>> connect(Request request,
+                                                          std::vector<std::string> protocols);
 
   private:
     net::HttpRequest encode(const Request& request) const;

@@ -5,6 +5,7 @@
 
 #include "base/test_loop.h"
 #include "net/http/http_server.h"
+#include "net/http/web_socket.h"
 #include "net/memory_stream.h"
 
 namespace muster::kube {
@@ -94,6 +95,45 @@ TEST_F(HttpTransportOnServer, AWatchLastsNoLongerThanItHadTo) {
     EXPECT_THAT(event.error().message(), testing::HasSubstr("330 s"));
     EXPECT_EQ(clock.now() - begun, std::chrono::seconds(330));
     stream->reset();
+    await(client.stop());
+    await(server.stop());
+}
+
+/// Serves WebSockets of one protocol below /good, and refuses all else.
+Task<void> serve_sockets(net::HttpExchange& exchange) {
+    if (exchange.request().path() != "/good") {
+        exchange.respond(403, {},
+                         R"({"kind":"Status","reason":"Forbidden","code":403,"message":"no"})");
+        co_return;
+    }
+    auto socket = co_await net::accept_web_socket(exchange, {"v5"}, {});
+    if (socket) std::ignore = co_await (*socket)->write(false, "hello");
+}
+
+TEST_F(HttpTransportOnServer, ConnectsToWhatIsUpgradedAndSaysWhyNot) {
+    net::HttpServer server(context.get_executor(), clock, {}, serve_sockets);
+    auto listener = std::make_unique<net::MemoryListener>(context.get_executor());
+    net::MemoryListener& door = *listener;
+    server.serve(std::move(listener));
+    net::HttpClient client(
+        context.get_executor(), clock,
+        [&]() -> Task<Result<std::unique_ptr<net::ByteStream>>> { co_return door.connect(); });
+    FixedToken credentials("t");
+    HttpTransport transport(client, credentials, {});
+    Request request;
+    request.path = "/good";
+    auto socket = await(transport.connect(request, {"v5", "v4"}));
+    ASSERT_TRUE(socket) << socket.error().message();
+    EXPECT_EQ((*socket)->protocol(), "v5");
+    const auto message = await((*socket)->read());
+    ASSERT_TRUE(message && *message);
+    EXPECT_EQ((*message)->bytes, "hello");
+    socket->reset();
+    request.path = "/bad";
+    const auto refused = await(transport.connect(request, {"v5"}));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kForbidden);
+    EXPECT_EQ(refused.error().message(), "no");
     await(client.stop());
     await(server.stop());
 }

@@ -265,10 +265,9 @@ Task<Result<std::unique_ptr<WebSocket>>> accept_web_socket(HttpExchange& exchang
                                                     std::move(acceptance->protocol), options);
 }
 
-Task<Result<std::unique_ptr<WebSocket>>> connect_web_socket(HttpClient& client, HttpRequest request,
-                                                            std::vector<std::string> protocols,
-                                                            Duration time,
-                                                            WebSocketOptions options) {
+Task<Result<WebSocketAnswer>> ask_for_web_socket(HttpClient& client, HttpRequest request,
+                                                 std::vector<std::string> protocols, Duration time,
+                                                 WebSocketOptions options) {
     CO_TRY(const std::string random, random_bytes(16));
     const std::string key = base64(random);
     CO_TRY(const std::string accept, accept_value(key));
@@ -279,8 +278,9 @@ Task<Result<std::unique_ptr<WebSocket>>> connect_web_socket(HttpClient& client, 
     request.headers.set("Sec-WebSocket-Key", key);
     if (!protocols.empty()) request.headers.set("Sec-WebSocket-Protocol", joined(protocols));
     CO_TRY(HttpUpgrade upgrade, co_await client.upgrade(std::move(request), time));
+    if (!upgrade.stream)
+        co_return WebSocketAnswer{.socket = nullptr, .refusal = std::move(upgrade.response)};
     const HttpResponse& response = upgrade.response;
-    if (!upgrade.stream) co_return error_of(response);
     if (!response.headers.has_token("Upgrade", "websocket") ||
         !response.headers.has_token("Connection", "upgrade") ||
         response.headers.find("Sec-WebSocket-Accept") != accept)
@@ -290,8 +290,21 @@ Task<Result<std::unique_ptr<WebSocket>>> connect_web_socket(HttpClient& client, 
         co_return Error(
             Code::kBadRequest,
             fmt::format("the server chose a protocol that was not offered: {}", protocol));
-    co_return std::make_unique<WebSocketOverStream>(
-        co_await asio::this_coro::executor, std::move(upgrade.stream), true, protocol, options);
+    co_return WebSocketAnswer{
+        .socket = std::make_unique<WebSocketOverStream>(
+            co_await asio::this_coro::executor, std::move(upgrade.stream), true, protocol, options),
+        .refusal = {}};
+}
+
+Task<Result<std::unique_ptr<WebSocket>>> connect_web_socket(HttpClient& client, HttpRequest request,
+                                                            std::vector<std::string> protocols,
+                                                            Duration time,
+                                                            WebSocketOptions options) {
+    CO_TRY(WebSocketAnswer answer,
+           co_await ask_for_web_socket(client, std::move(request), std::move(protocols), time,
+                                       options));
+    if (!answer.socket) co_return error_of(answer.refusal);
+    co_return std::move(answer.socket);
 }
 
 }  // namespace muster::net

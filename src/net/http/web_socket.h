@@ -80,6 +80,18 @@ Task<Result<std::unique_ptr<WebSocket>>> accept_web_socket(HttpExchange& exchang
                                                            std::vector<std::string> protocols,
                                                            WebSocketOptions options);
 
+/// The answer to a request for a WebSocket: one of the two.
+struct WebSocketAnswer {
+    std::unique_ptr<WebSocket> socket;
+    HttpResponse refusal;  ///< with its body, if there is no socket
+};
+
+/// Requests one with `request` (the caller sets its target and fields), offering `protocols`.
+/// kBadRequest if the answer is not that of a WebSocket; other errors are those of HttpClient.
+Task<Result<WebSocketAnswer>> ask_for_web_socket(HttpClient& client, HttpRequest request,
+                                                 std::vector<std::string> protocols, Duration time,
+                                                 WebSocketOptions options);
+
 /// Requests one with `request` (the caller sets its target and fields), offering `protocols`. An
 /// answer other than 101 is an error with its status and text: kUnauthorized, kForbidden, kNotFound
 /// or kBadRequest; other errors are those of HttpClient.

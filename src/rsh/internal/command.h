@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rsh/internal/descriptor.h"
+#include "base/async/descriptor.h"
 #include "rsh/internal/protocol.h"
 
 namespace muster::rsh {

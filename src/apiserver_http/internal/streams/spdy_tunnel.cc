@@ -1,8 +1,8 @@
 #include <map>
 
 #include "apiserver_http/internal/streams/port_tunnels.h"
-#include "apiserver_http/internal/streams/spdy_frames.h"
 #include "apiserver_http/internal/streams/web_socket_life.h"
+#include "apiserver_http/spdy/spdy_frames.h"
 #include "base/async/then_stop.h"
 #include "net/port.h"
 

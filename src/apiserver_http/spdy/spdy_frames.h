@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver_http/internal/streams/spdy_headers.h"
+#include "apiserver_http/spdy/spdy_headers.h"
 
 namespace muster::apiserver_http {
 
-/// A frame of SPDY/3.1, as far as a server for kubectl needs it.
+/// A frame of SPDY/3.1, as far as forwarded ports need it.
 struct SpdyFrame {
     enum class Kind : std::uint8_t {
         kOpen,     ///< SYN_STREAM: stream, headers, last
@@ -50,10 +50,12 @@ class SpdyDecoder {
     SpdyHeaderReader headers_;
 };
 
-/// Encodes a server's frames. Replies must be sent in the order in which they were made: their
-/// headers are one compressed stream.
+/// Encodes frames of one side. Those with headers must be sent in the order in which they were
+/// made: their headers are one compressed stream.
 class SpdyEncoder {
   public:
+    /// By a client, whose streams have odd and increasing numbers.
+    std::string open(std::uint32_t stream, const SpdyHeaders& headers, bool last);
     std::string reply(std::uint32_t stream);
     static std::string data(std::uint32_t stream, std::string_view bytes, bool last);
     /// `status`: 1 a protocol error, 3 refused.

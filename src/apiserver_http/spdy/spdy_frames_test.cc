@@ -1,4 +1,4 @@
-#include "apiserver_http/internal/streams/spdy_frames.h"
+#include "apiserver_http/spdy/spdy_frames.h"
 
 #include <gmock/gmock.h>
 
@@ -90,6 +90,24 @@ TEST(SpdyFramesTest, WhatAServerSends) {
     EXPECT_EQ(SpdyEncoder::data(3, "", false), "\0\0\0\3\0\0\0\0"sv);
     EXPECT_EQ(SpdyEncoder::reset(3, 1), "\x80\3\0\3\0\0\0\x08\0\0\0\3\0\0\0\1"sv);
     EXPECT_EQ(SpdyEncoder::ping(7), "\x80\3\0\6\0\0\0\4\0\0\0\7"sv);
+}
+
+TEST(SpdyFramesTest, WhatAClientOpensIsReadAsItWasMeant) {
+    SpdyEncoder encoder;
+    SpdyDecoder decoder;
+    const SpdyHeaders error{{"streamtype", "error"}, {"port", "80"}, {"requestid", "0"}};
+    const SpdyHeaders data{{"streamtype", "data"}, {"port", "80"}, {"requestid", "0"}};
+    std::string bytes = encoder.open(1, error, true);
+    bytes += encoder.open(3, data, false);
+    const std::vector<SpdyFrame> frames = decode(decoder, bytes);
+    ASSERT_EQ(frames.size(), 2u);
+    EXPECT_EQ(frames[0].kind, Kind::kOpen);
+    EXPECT_EQ(frames[0].stream, 1u);
+    EXPECT_EQ(frames[0].headers, error);
+    EXPECT_TRUE(frames[0].last);
+    EXPECT_EQ(frames[1].stream, 3u);
+    EXPECT_EQ(frames[1].headers, data);
+    EXPECT_FALSE(frames[1].last);
 }
 
 TEST(SpdyFramesTest, HeadersComeBackAsTheyWere) {

@@ -1,4 +1,4 @@
-#include "apiserver_http/internal/streams/spdy_frames.h"
+#include "apiserver_http/spdy/spdy_frames.h"
 
 #include <fmt/format.h>
 
@@ -46,8 +46,8 @@ std::string frame(std::uint32_t head, std::uint8_t flags, std::string_view body)
     return bytes;
 }
 
-std::string control_frame(Type type, std::string_view body) {
-    return frame(kControl | kVersion << 16 | type, 0, body);
+std::string control_frame(Type type, std::string_view body, std::uint8_t flags = 0) {
+    return frame(kControl | kVersion << 16 | type, flags, body);
 }
 
 /// The bytes before a frame's header block, or the minimum of a frame without one.
@@ -135,6 +135,16 @@ std::expected<SpdyFrame, std::string> SpdyDecoder::control(std::uint32_t head, s
         if (type == kHeaders) frame.kind = SpdyFrame::Kind::kHeaders;
     }
     return frame;
+}
+
+std::string SpdyEncoder::open(std::uint32_t stream, const SpdyHeaders& headers, bool last) {
+    constexpr std::string_view kNoPriority("\0\0", 2);
+    std::string body;
+    append_number(body, stream);
+    append_number(body, 0);  // it belongs to no other stream
+    body += kNoPriority;
+    body += headers_.write(headers);
+    return control_frame(kSynStream, body, last ? kFin : 0);
 }
 
 std::string SpdyEncoder::reply(std::uint32_t stream) {

@@ -1,4 +1,4 @@
-#include "apiserver_http/internal/streams/spdy_headers.h"
+#include "apiserver_http/spdy/spdy_headers.h"
 
 #include <zlib.h>
 

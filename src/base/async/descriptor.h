@@ -7,7 +7,7 @@
 #include "base/async/async.h"
 #include "base/result.h"
 
-namespace muster::rsh {
+namespace muster {
 
 /// Reads or writes a descriptor without blocking the loop, and without O_NONBLOCK: that flag
 /// belongs to the open file, which other processes may share (a terminal, a log), and their writes
@@ -34,4 +34,4 @@ class Descriptor {
     std::optional<asio::posix::stream_descriptor> watch_;
 };
 
-}  // namespace muster::rsh
+}  // namespace muster

@@ -1,4 +1,4 @@
-#include "rsh/internal/descriptor.h"
+#include "base/async/descriptor.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <climits>
 
-namespace muster::rsh {
+namespace muster {
 
 Descriptor::Descriptor(const asio::any_io_executor& executor, int fd, Use use) : fd_(fd) {
     const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
@@ -57,4 +57,4 @@ Task<Result<void>> Descriptor::write(asio::const_buffer bytes) {
     co_return Result<void>();
 }
 
-}  // namespace muster::rsh
+}  // namespace muster
