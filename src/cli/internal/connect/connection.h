@@ -40,6 +40,12 @@ class Connection {
         return server_->objects().ask(std::move(path), time);
     }
 
+    /// See kube::HttpTransport::connect().
+    Task<Result<std::unique_ptr<net::WebSocket>>> connect(kube::Request request,
+                                                          std::vector<std::string> protocols) {
+        return server_->objects().connect(std::move(request), std::move(protocols));
+    }
+
     /// For tasks beside the verb's own. stop() stops them, even if the verb is cancelled.
     TaskGroup& tasks() { return tasks_; }
     /// Keeps what tasks refer to until they have been stopped.

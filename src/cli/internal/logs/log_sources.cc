@@ -38,11 +38,6 @@ bool leads(std::string_view type) {
     return type == "master" || type == "chief" || type == "launcher" || type == "scheduler";
 }
 
-bool before(const LogPod& a, const LogPod& b) {
-    return std::tuple(!leads(a.view.replica_type), a.view.replica_type, a.index, a.view.name) <
-           std::tuple(!leads(b.view.replica_type), b.view.replica_type, b.index, b.view.name);
-}
-
 /// Instances of the container that have run or are running.
 int started(const ContainerView& container) {
     const bool ever = container.running || container.terminated || container.last_terminated;
@@ -80,6 +75,11 @@ bool chosen(const LogPod& pod, int position, const LogChoice& choice) {
 
 }  // namespace
 
+bool comes_before(const LogPod& a, const LogPod& b) {
+    return std::tuple(!leads(a.view.replica_type), a.view.replica_type, a.index, a.view.name) <
+           std::tuple(!leads(b.view.replica_type), b.view.replica_type, b.index, b.view.name);
+}
+
 LogPod log_pod(const json::value& object) {
     LogPod pod;
     if (std::optional<PodView> view = pod_view(object)) pod.view = *std::move(view);
@@ -94,7 +94,7 @@ LogPod log_pod(const json::value& object) {
 }
 
 std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice& choice) {
-    std::ranges::sort(pods, before);
+    std::ranges::sort(pods, comes_before);
     std::vector<LogSource> sources;
     int position = 0;
     for (const LogPod& pod : pods) {

@@ -22,6 +22,9 @@ struct LogPod {
 /// Pure; malformed parts give empty fields.
 LogPod log_pod(const json::value& object);
 
+/// The order of ranks: a type that leads the others first, then by type and index.
+bool comes_before(const LogPod& a, const LogPod& b);
+
 /// Which of a job's logs to show.
 struct LogChoice {
     std::optional<int> rank;

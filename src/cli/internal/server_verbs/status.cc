@@ -24,12 +24,12 @@ Exit status: 0 when it is running, 3 when it is not, 1 when it is running but ca
 (such as a full disk).
 )";
 
-constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr Duration kStatusPatience = std::chrono::seconds(10);
 constexpr int kOk = 200;
 
 /// A running process may still be unable to store anything.
 Task<Result<int>> ask_whether_ready(Connection& server) {
-    auto answer = co_await server.ask("/readyz", kPatience);
+    auto answer = co_await server.ask("/readyz", kStatusPatience);
     if (answer && answer->status == kOk) co_return 0;
     std::fflush(stdout);
     fmt::print(stderr, "muster status: it is not ready: {}\n",

@@ -37,6 +37,10 @@ Usage: muster VERB [FLAGS]
   apply -f FILE     make objects be as a manifest says
   wait KIND/NAME    wait until objects are in a condition, or gone
   logs JOB          show the logs of all of a job's replicas, in order of time
+  exec POD -- CMD   run a command in a container of a job or a pod; -it with a terminal
+  cp FROM TO        copy files between this machine and a container
+  port-forward      make ports of a pod reachable on this machine
+  scale JOB         change the number of its replicas
   events            show what happened, in order of time
   top pods|nodes    show the CPU and memory that they use
   delete KIND NAME  delete objects, and wait until they are gone

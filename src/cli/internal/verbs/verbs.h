@@ -26,6 +26,10 @@
     VERB(describe)         \
     VERB(logs)             \
     VERB(events)           \
+    VERB(exec)             \
+    VERB(cp)               \
+    VERB(port_forward)     \
+    VERB(scale)            \
     VERB(top)              \
     VERB(apply)            \
     VERB(wait)             \
