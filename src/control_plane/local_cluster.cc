@@ -44,7 +44,8 @@ class LocalCluster::NodeSeam final : public apiserver::NodeApi {
 LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                            std::unique_ptr<store::Store> store,
                            apiserver::ApiServerOptions api_options,
-                           operators::OperatorOptions operator_options, Actors actors)
+                           operators::OperatorOptions operator_options, Actors actors,
+                           OperatorMetrics* metrics)
     : executor_(executor),
       clock_(clock),
       rng_(rng),
@@ -52,13 +53,15 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
       has_roles_(api_options.default_roles),
       operator_options_(std::move(operator_options)),
       api_(std::move(executor), clock, rng, std::move(store), std::move(api_options)),
-      client_(api_, "muster-run") {}
+      client_(api_, "muster-run"),
+      metrics_(metrics) {}
 
 LocalCluster::~LocalCluster() = default;
 
 Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
     asio::any_io_executor executor, Clock& clock, Rng& rng, std::unique_ptr<store::Store> store,
-    apiserver::ApiServerOptions api_options, runtime::NodeOptions node_options, Actors actors) {
+    apiserver::ApiServerOptions api_options, runtime::NodeOptions node_options, Actors actors,
+    OperatorMetrics* metrics) {
     SideThread* const side_thread = api_options.side_thread;
     node_options.side_thread = side_thread;
     operators::OperatorOptions jobs{.namespace_ = {},
@@ -67,8 +70,9 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
                                                  .cluster_domain = node_options.cluster_domain,
                                                  .agent_tokens = true},
                                     .side_thread = side_thread};
-    std::unique_ptr<LocalCluster> cluster(new LocalCluster(
-        executor, clock, rng, std::move(store), std::move(api_options), std::move(jobs), actors));
+    std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng, std::move(store),
+                                                           std::move(api_options), std::move(jobs),
+                                                           actors, metrics));
     if (actors == Actors::kNone) return cluster;
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
@@ -92,6 +96,11 @@ Result<std::unique_ptr<net::Listener>> LocalCluster::listen_for_pods() {
 const std::vector<std::string>& LocalCluster::notices() const {
     static const std::vector<std::string> kNone;
     return node_ == nullptr ? kNone : node_->notices();
+}
+
+void LocalCluster::sample_metrics() {
+    if (metrics_ != nullptr)
+        metrics_->look_at(operator_.has_value(), operator_ ? operator_->queue_depth() : 0);
 }
 
 /// A store that was written by another version of this program has that version's definitions.
@@ -145,7 +154,14 @@ Task<Result<void>> LocalCluster::start_operator() {
             CO_TRY_VOID(co_await allow(std::move(role)));
     // An operator without a list would take all kinds.
     if (operator_options_.kinds.empty()) co_return Result<void>();
-    operator_.emplace(executor_, api_, clock_, rng_, std::move(operator_options_));
+    kube::Transport* transport = &api_;
+    if (metrics_ != nullptr) {
+        operator_options_.observer = metrics_;
+        transport = &metered_.emplace(
+            api_, clock_,
+            [metrics = metrics_](const kube::RequestSeen& seen) { metrics->on_request(seen); });
+    }
+    operator_.emplace(executor_, *transport, clock_, rng_, std::move(operator_options_));
     co_return co_await operator_->start();
 }
 

@@ -10,7 +10,9 @@
 #include "apiserver/api_server.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
+#include "control_plane/operator_metrics.h"
 #include "kube/client/client.h"
+#include "kube/transport/metered_transport.h"
 #include "operator/operator.h"
 #include "runtime/node.h"
 
@@ -30,13 +32,12 @@ enum class Actors {
 /// cluster starts is left to another operator, and so is the definition.
 class LocalCluster {
   public:
-    /// Fails, with what to do, if this machine can't isolate pods as requested.
-    static Result<std::unique_ptr<LocalCluster>> create(asio::any_io_executor executor,
-                                                        Clock& clock, Rng& rng,
-                                                        std::unique_ptr<store::Store> store,
-                                                        apiserver::ApiServerOptions api_options,
-                                                        runtime::NodeOptions node_options,
-                                                        Actors actors = Actors::kOperatorAndNode);
+    /// Fails, with what to do, if this machine can't isolate pods as requested. `metrics`: of the
+    /// operator, if anyone wants them; outlives the cluster.
+    static Result<std::unique_ptr<LocalCluster>> create(
+        asio::any_io_executor executor, Clock& clock, Rng& rng, std::unique_ptr<store::Store> store,
+        apiserver::ApiServerOptions api_options, runtime::NodeOptions node_options,
+        Actors actors = Actors::kOperatorAndNode, OperatorMetrics* metrics = nullptr);
     ~LocalCluster();
 
     /// Returns once objects can be posted: with an operator the API serves every job kind, and
@@ -54,13 +55,16 @@ class LocalCluster {
     /// See Node::listen_for_pods(); null without a node.
     Result<std::unique_ptr<net::Listener>> listen_for_pods();
     const std::vector<std::string>& notices() const;
+    /// Brings the metrics that were given up to date.
+    void sample_metrics();
 
   private:
     class NodeSeam;
 
     LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rng,
                  std::unique_ptr<store::Store> store, apiserver::ApiServerOptions api_options,
-                 operators::OperatorOptions operator_options, Actors actors);
+                 operators::OperatorOptions operator_options, Actors actors,
+                 OperatorMetrics* metrics);
     /// Makes a definition, or brings it up to date; false: it is left to another operator.
     Task<Result<bool>> define(json::value definition);
     Task<Result<void>> allow(json::value role);
@@ -75,6 +79,8 @@ class LocalCluster {
     operators::OperatorOptions operator_options_;
     apiserver::ApiServer api_;
     kube::Client client_;
+    OperatorMetrics* const metrics_;  ///< may be null
+    std::optional<kube::MeteredTransport> metered_;
     std::optional<operators::Operator> operator_;  ///< from the start on, if there is one
     std::unique_ptr<runtime::Node> node_;
     std::unique_ptr<NodeSeam> node_seam_;

@@ -20,6 +20,7 @@
 #include "control_plane/internal/yaml_bodies.h"
 #include "control_plane/machine.h"
 #include "control_plane/node_settings.h"
+#include "control_plane/operator_metrics.h"
 #include "control_plane/process_metrics.h"
 #include "net/http/http_server.h"
 #include "net/tcp.h"
@@ -33,6 +34,15 @@ namespace {
 /// "127.0.0.1:6443" -> 6443.
 std::uint16_t port_of(std::string_view address) {
     return parse_number<std::uint16_t>(address.substr(address.rfind(':') + 1)).value_or(0);
+}
+
+/// The metrics of an operator, if there is one.
+std::shared_ptr<prometheus::Collectable> metrics_of(LocalCluster& cluster,
+                                                    const OperatorMetrics* jobs) {
+    return std::make_shared<apiserver_http::CollectedNow>([&cluster, jobs] {
+        cluster.sample_metrics();
+        return jobs == nullptr ? std::vector<prometheus::MetricFamily>() : jobs->collect();
+    });
 }
 
 /// The metrics of this process, its threads, its sockets and its audit log, if there is one.
@@ -168,14 +178,15 @@ apiserver::ApiServerOptions api_options(const StateHome& home, const ServedClust
 struct ServedCluster::Parts {
     Parts(asio::any_io_executor executor, Clock& clock, ServedClusterOptions wanted,
           ServingIdentity shown, TlsContexts contexts, std::unique_ptr<net::Listener> listening,
-          std::unique_ptr<Beside> computes, std::unique_ptr<LocalCluster> local,
-          net::KeyPair shown_to_extensions)
+          std::unique_ptr<Beside> computes, std::unique_ptr<OperatorMetrics> counted,
+          std::unique_ptr<LocalCluster> local, net::KeyPair shown_to_extensions)
         : options(std::move(wanted)),
           identity(std::move(shown)),
           tls(std::move(contexts)),
           listener(std::move(listening)),
           access(access_of(options.listen, listener->address(), identity)),
           beside(std::move(computes)),
+          jobs(std::move(counted)),
           cluster(std::move(local)),
           webhooks(executor, clock,
                    [this](apiserver::PodPort port) { return cluster->connect(std::move(port)); }),
@@ -190,7 +201,8 @@ struct ServedCluster::Parts {
         cluster->api().connect_webhooks(webhooks);
         cluster->api().connect_extensions(extensions);
         apiserver_http::FrontOptions with_metrics = front_options();
-        with_metrics.metrics = {metrics_of(server, options.audit, options.loop, beside->watch)};
+        with_metrics.metrics = {metrics_of(server, options.audit, options.loop, beside->watch),
+                                metrics_of(*cluster, jobs.get())};
         front.emplace(cluster->api(), identity.access, std::move(with_metrics));
     }
 
@@ -220,6 +232,7 @@ struct ServedCluster::Parts {
     std::unique_ptr<net::Listener> listener;
     const KubeAccess access;
     const std::unique_ptr<Beside> beside;
+    const std::unique_ptr<OperatorMetrics> jobs;  ///< null without an operator
     std::unique_ptr<LocalCluster> cluster;
     WebhookClient webhooks;
     ExtensionClient extensions;
@@ -252,11 +265,14 @@ Result<std::unique_ptr<ServedCluster>> ServedCluster::create(asio::any_io_execut
     apiserver::ApiServerOptions api = api_options(home, options, identity, beside->thread);
     api.front_proxy_ca_pem = proxy.ca_pem;
     api.register_versions = true;
+    auto jobs =
+        options.actors == Actors::kOperatorAndNode ? std::make_unique<OperatorMetrics>() : nullptr;
     TRY(auto cluster, LocalCluster::create(executor, clock, rng, std::move(store), std::move(api),
-                                           std::move(node), options.actors));
-    return std::unique_ptr<ServedCluster>(new ServedCluster(std::make_unique<Parts>(
-        std::move(executor), clock, std::move(options), std::move(identity), std::move(tls),
-        std::move(listener), std::move(beside), std::move(cluster), std::move(proxy.client))));
+                                           std::move(node), options.actors, jobs.get()));
+    return std::unique_ptr<ServedCluster>(new ServedCluster(
+        std::make_unique<Parts>(std::move(executor), clock, std::move(options), std::move(identity),
+                                std::move(tls), std::move(listener), std::move(beside),
+                                std::move(jobs), std::move(cluster), std::move(proxy.client))));
 }
 
 ServedCluster::ServedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

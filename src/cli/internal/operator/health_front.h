@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/internal/operator/operator_metrics.h"
+#include "control_plane/operator_metrics.h"
 #include "net/http/http_server.h"
 #include "operator/replica.h"
 
@@ -12,6 +12,6 @@ Task<void> answer_health(net::HttpExchange& exchange, const operators::Replica& 
 
 /// Answers /metrics.
 Task<void> answer_metrics(net::HttpExchange& exchange, const operators::Replica& replica,
-                          OperatorMetrics& metrics);
+                          control_plane::OperatorMetrics& metrics);
 
 }  // namespace muster::cli

@@ -15,10 +15,10 @@
 #include "base/time/side_watch.h"
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/operator/health_front.h"
-#include "cli/internal/operator/operator_metrics.h"
 #include "cli/internal/operator/spare_memory.h"
 #include "control_plane/cluster_domain.h"
 #include "control_plane/daemon/caller.h"
+#include "control_plane/operator_metrics.h"
 #include "net/tcp.h"
 #include "operator/replica.h"
 #include "process/core_dumps.h"
@@ -145,7 +145,7 @@ int run_operator(const OperatorOptions& options) {
         listen_where(context.get_executor(), options.metrics, "--metrics-bind-address");
     if (!for_metrics) return fail(for_metrics.error());
 
-    OperatorMetrics metrics;
+    control_plane::OperatorMetrics metrics;
     settings->work.observer = &metrics;
     SideWatch side_watch(clock);
     SideThread side_thread(side_watch.hooks());

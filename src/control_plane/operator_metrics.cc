@@ -1,17 +1,12 @@
-#include "cli/internal/operator/operator_metrics.h"
+#include "control_plane/operator_metrics.h"
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
-#include <prometheus/text_serializer.h>
-
-#include <algorithm>
-#include <iterator>
 
 #include "base/lower_case.h"
-#include "control_plane/process_metrics.h"
 
-namespace muster::cli {
+namespace muster::control_plane {
 
 namespace {
 
@@ -79,16 +74,24 @@ OperatorMetrics::OperatorMetrics()
       leads_(gauges(registry_, "muster_is_leader", "1 while this replica leads.").Add({})),
       mpi_leads_(gauges(registry_, "mpi_operator_is_leader", "The same.").Add({})),
       queue_depth_(
-          gauges(registry_, "muster_queue_depth", "Jobs that wait to be reconciled.").Add({})),
-      window_(
-          gauges(registry_, "muster_api_window", "How many requests may be in flight.").Add({})),
-      in_flight_(gauges(registry_, "muster_api_in_flight", "Requests in flight.").Add({})),
-      waiting_(
-          gauges(registry_, "muster_api_waiting", "Requests that wait for their turn.").Add({})) {}
+          gauges(registry_, "muster_queue_depth", "Jobs that wait to be reconciled.").Add({})) {
+    // Those without labels are there from the start, so that a dashboard shows 0 and no gap.
+    for (Counters* family : {&mpi_created_, &mpi_successful_, &mpi_failed_, &mpi_restarted_})
+        family->Add({});
+}
+
+std::string OperatorMetrics::counted_namespace(const std::string& namespace_) {
+    if (namespaces_.contains(namespace_)) return namespace_;
+    if (namespaces_.size() >= kMostNamespaces) return std::string(kOtherNamespaces);
+    namespaces_.insert(namespace_);
+    return namespace_;
+}
 
 void OperatorMetrics::count_job(Counters& family, const jobs::JobKind& kind,
                                 const std::string& namespace_, double times) {
-    family.Add({{"job_namespace", namespace_}, {"framework", framework_of(kind)}}).Increment(times);
+    family
+        .Add({{"job_namespace", counted_namespace(namespace_)}, {"framework", framework_of(kind)}})
+        .Increment(times);
 }
 
 void OperatorMetrics::on_job(const operators::JobNews& news) {
@@ -108,7 +111,7 @@ void OperatorMetrics::on_job(const operators::JobNews& news) {
             count_job(restarted_, news.kind, news.namespace_, news.times);
             if (mpi) mpi_restarted_.Add({}).Increment(news.times);
             restarts_by_cause_
-                .Add({{"job_namespace", news.namespace_},
+                .Add({{"job_namespace", counted_namespace(news.namespace_)},
                       {"framework", framework_of(news.kind)},
                       {"cause",
                        news.cause == operators::RestartCause::kGroup ? "group" : "replica"}})
@@ -145,19 +148,22 @@ void OperatorMetrics::on_request(const kube::RequestSeen& seen) {
 }
 
 void OperatorMetrics::look_at(const operators::Replica& replica) {
-    leads_.Set(replica.works() ? 1 : 0);
-    mpi_leads_.Set(replica.works() ? 1 : 0);
-    queue_depth_.Set(static_cast<double>(replica.queue_depth()));
+    look_at(replica.works(), replica.queue_depth());
+    if (!flow_)
+        flow_.emplace(FlowGauges{
+            gauges(registry_, "muster_api_window", "How many requests may be in flight.").Add({}),
+            gauges(registry_, "muster_api_in_flight", "Requests in flight.").Add({}),
+            gauges(registry_, "muster_api_waiting", "Requests that wait for their turn.").Add({})});
     const operators::RequestsNow requests = replica.requests();
-    window_.Set(requests.window);
-    in_flight_.Set(requests.in_flight);
-    waiting_.Set(static_cast<double>(requests.waiting));
+    flow_->window.Set(requests.window);
+    flow_->in_flight.Set(requests.in_flight);
+    flow_->waiting.Set(static_cast<double>(requests.waiting));
 }
 
-std::string OperatorMetrics::text() const {
-    std::vector<prometheus::MetricFamily> all = registry_.Collect();
-    std::ranges::move(control_plane::process_metrics(), std::back_inserter(all));
-    return prometheus::TextSerializer().Serialize(all);
+void OperatorMetrics::look_at(bool works, std::size_t queue_depth) {
+    leads_.Set(works ? 1 : 0);
+    mpi_leads_.Set(works ? 1 : 0);
+    queue_depth_.Set(static_cast<double>(queue_depth));
 }
 
-}  // namespace muster::cli
+}  // namespace muster::control_plane
