@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/internal/command_line/near_verbs.h"
 #include "cli/internal/flags/flags.h"
 #include "cli/internal/flags/known_verbs.h"
-#include "cli/internal/command_line/near_verbs.h"
 #include "cli/internal/verbs/verbs.h"
 
 namespace muster::cli {

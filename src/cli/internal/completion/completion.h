@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/internal/flags/known_verbs.h"
 #include "cli/internal/connect/server_options.h"
+#include "cli/internal/flags/known_verbs.h"
 
 namespace muster::cli {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/internal/flags/flags.h"
 #include "cli/internal/connect/server_options.h"
+#include "cli/internal/flags/flags.h"
 #include "cli/internal/objects/object_options.h"
 #include "cli/internal/objects/output_format.h"
 #include "cli/internal/prepare/manifest_options.h"

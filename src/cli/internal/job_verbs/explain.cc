@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/explain/field_page.h"
 #include "cli/internal/explain/job_explanation.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/prepare/prepare.h"
 #include "cli/internal/verbs/options.h"

@@ -6,8 +6,8 @@
 
 #include "base/time/real_clock.h"
 #include "base/visible_text.h"
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/migrate/difference.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/verbs/verbs.h"

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "base/visible_text.h"
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/objects/applied_change.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/manifest_objects.h"

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "base/time/time_limit.h"
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/manifest_objects.h"
 #include "cli/internal/objects/object_follow.h"

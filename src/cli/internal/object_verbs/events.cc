@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/event_lines.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/objects/bare_names.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_print.h"

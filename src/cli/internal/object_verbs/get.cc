@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_lists.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/logs/attempt_reader.h"
 #include "cli/internal/logs/log_session.h"
 #include "cli/internal/logs/retained_pods.h"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/usage.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"

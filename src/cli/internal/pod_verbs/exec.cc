@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "base/async/descriptor.h"
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/pods/find_container.h"
 #include "cli/internal/pods/remote_command.h"
 #include "cli/internal/pods/terminal.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/pods/find_container.h"
 #include "cli/internal/pods/port_tunnel.h"
 #include "cli/internal/pods/port_words.h"

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/kubeconfig_host.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/daemon/caller.h"

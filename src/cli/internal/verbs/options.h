@@ -8,9 +8,9 @@
 
 #include "apiserver_http/audit.h"
 #include "apiserver_http/request_limits.h"
-#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/connect/server_options.h"
 #include "cli/internal/fault_injection/fault_protocol.h"
+#include "cli/internal/flags/shared_flags.h"
 #include "cli/internal/install/installation.h"
 #include "cli/internal/objects/object_options.h"
 #include "cli/internal/objects/output_format.h"
