@@ -65,7 +65,10 @@ Result<int> read_command_end(std::string_view status) {
             if (kube::string_at(*cause, "reason") == "ExitCode")
                 if (const auto code = parse_number<int>(kube::string_at(*cause, "message")))
                     return *code;
-    return kube::error_from_status(0, *read);
+    // A server may leave out its kind.
+    const std::string_view message = kube::string_at(*object, "message");
+    if (message.empty()) return kube::error_from_status(0, *read);
+    return Error(Code::kInternal, std::string(message));
 }
 
 }  // namespace muster::cli

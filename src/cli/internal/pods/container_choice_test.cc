@@ -67,7 +67,8 @@ TEST(ContainerChoice, SaysWhyNothingRuns) {
     EXPECT_EQ(chosen(pods, {}), "pod digits-worker-0 has not started: ImagePullBackOff");
     waits.waiting_reason.clear();
     waits.restarts = 1;
-    waits.terminated = TerminationView{.exit_code = 3};
+    waits.terminated.emplace();
+    waits.terminated->exit_code = 3;
     EXPECT_THAT(chosen(pods, {}), HasSubstr("does not run: it exited with code 3"));
 }
 

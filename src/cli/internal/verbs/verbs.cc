@@ -1,5 +1,7 @@
 #include "cli/internal/verbs/verbs.h"
 
+#include <algorithm>
+
 namespace muster::cli {
 
 namespace {
@@ -13,6 +15,12 @@ struct Entry {
 constexpr Entry kVerbs[] = {MUSTER_VERBS(ENTRY)};
 #undef ENTRY
 
+/// The name of a function has '_' where that of its verb has '-'.
+bool matches_verb(std::string_view function, std::string_view verb) {
+    return std::ranges::equal(function, verb,
+                              [](char a, char b) { return (a == '_' ? '-' : a) == b; });
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Verb>> make_verbs() {
@@ -23,7 +31,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
 
 std::unique_ptr<Verb> make_verb(std::string_view name) {
     for (const Entry& entry : kVerbs)
-        if (entry.name == name) return entry.make();
+        if (matches_verb(entry.name, name)) return entry.make();
     return name == kCompleteVerb ? complete_verb() : nullptr;
 }
 
