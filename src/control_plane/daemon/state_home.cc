@@ -72,6 +72,9 @@ Daemon parse_daemon(std::string_view text) {
     if (const json::value* address = object->if_contains("address");
         address != nullptr && address->is_string())
         daemon.address = address->get_string().c_str();
+    if (const json::value* version = object->if_contains("version");
+        version != nullptr && version->is_string())
+        daemon.version = version->get_string().c_str();
     return daemon;
 }
 
@@ -132,8 +135,9 @@ StateHome::~StateHome() {
 
 Result<void> StateHome::announce(const Daemon& daemon) const {
     const std::string path = (path_ / lock_file(whose_)).string();
-    const std::string text =
-        json::serialize(json::object{{"pid", daemon.pid}, {"address", daemon.address}}) + "\n";
+    json::object said{{"pid", daemon.pid}, {"address", daemon.address}};
+    if (!daemon.version.empty()) said.emplace("version", daemon.version);
+    const std::string text = json::serialize(said) + "\n";
     // In one write, so that a concurrent reader sees either text.
     if (::pwrite(lock_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
         ::ftruncate(lock_, static_cast<off_t>(text.size())) < 0)

@@ -18,7 +18,8 @@ inline constexpr const char* kNodeDirectory = "node";
 /// The process of a state directory.
 struct Daemon {
     pid_t pid = 0;
-    std::string address;  ///< "127.0.0.1:6443"; empty while it starts
+    std::string address;       ///< "https://127.0.0.1:6443"; empty while it starts
+    std::string version = {};  ///< of its program; empty for one that did not tell
 };
 
 /// Whose: a directory is one daemon's, and one supervisor's that starts its daemons.

@@ -52,6 +52,9 @@ TEST_F(StateHomeTest, IsPrivateAndHeldByOne) {
         daemon = find_daemon(path);
         EXPECT_EQ((**daemon).pid, 42);
         EXPECT_EQ((**daemon).address, "https://x");
+        EXPECT_EQ((**daemon).version, "");
+        ASSERT_TRUE(home->announce({.pid = 42, .address = "https://x", .version = "1.2"}));
+        EXPECT_EQ((**find_daemon(path)).version, "1.2");
     }
     EXPECT_FALSE(find_daemon(path)->has_value());
     EXPECT_TRUE(StateHome::take(path).has_value());

@@ -309,7 +309,8 @@ Task<Result<std::string>> start(DaemonContext& daemon) {
            Introduction::prepare(daemon.options, daemon.caller, daemon.home, access));
     CO_TRY_VOID(co_await daemon.cluster.start());
     CO_TRY(std::string said, introduction.write());
-    CO_TRY_VOID(daemon.home.announce({.pid = ::getpid(), .address = access.server}));
+    CO_TRY_VOID(daemon.home.announce(
+        {.pid = ::getpid(), .address = access.server, .version = MUSTER_VERSION}));
     co_return said;
 }
 

@@ -28,7 +28,7 @@ Usage: muster VERB [FLAGS]
   simulate FILE     play a job on simulated nodes, in virtual time, with faults
   up                serve the Kubernetes API of this machine, for kubectl and every other client
   down              stop what 'muster up' started
-  status            show whether it is running, and where
+  status            show whether it is running and where, its jobs and its use of the disk
   kubeconfig        print what clients need to reach it
   envtest DIR       stand in for the etcd and kube-apiserver of envtest, for suites of controller-runtime
 

@@ -67,6 +67,7 @@ struct DownOptions {
 
 struct StatusOptions {
     std::string state_dir;
+    OutputFormat output = OutputFormat::kNone;  ///< JSON, or a text for people
 };
 
 struct KubeconfigOptions {
