@@ -29,6 +29,8 @@ Usage: muster VERB [FLAGS]
   up                serve the Kubernetes API of this machine, for kubectl and every other client
   down              stop what 'muster up' started
   status            show whether it is running and where, its jobs and its use of the disk
+  backup FILE       copy its state into a file, also while it runs
+  restore FILE      bring that back
   kubeconfig        print what clients need to reach it
   envtest DIR       stand in for the etcd and kube-apiserver of envtest, for suites of controller-runtime
 

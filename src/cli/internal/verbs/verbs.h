@@ -6,7 +6,7 @@
 
 #include "cli/internal/flags/verb.h"
 
-// One line for each verb, by name; its file defines `std::unique_ptr<Verb> <name>_verb()`.
+// One line for each verb, by name, with '_' for '-'; its file defines `std::unique_ptr<Verb> <name>_verb()`.
 // clang-format off: one a line
 #define MUSTER_VERBS(VERB) \
     VERB(run)              \
@@ -20,6 +20,8 @@
     VERB(up)               \
     VERB(down)             \
     VERB(status)           \
+    VERB(backup)           \
+    VERB(restore)          \
     VERB(kubeconfig)       \
     VERB(envtest)          \
     VERB(get)              \
