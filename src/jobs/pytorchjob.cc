@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
-#include "jobs/internal/agent_token.h"
+#include "jobs/internal/agents/agent_token.h"
+#include "jobs/internal/agents/elastic_annotation.h"
 #include "jobs/internal/elastic_range.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
@@ -131,6 +132,7 @@ std::vector<Cause> check(const Job& job) {
         causes.push_back(
             invalid("spec.nprocPerNode",
                     fmt::format("must be auto, cpu, gpu or a number from 1 on, got {}", *np)));
+    for (Cause& cause : check_agents(job)) causes.push_back(std::move(cause));
     if (!spec.elastic_policy) return causes;
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (!job.replicas.empty() && job.replica(std::string(kWorker)) == nullptr)
@@ -172,6 +174,7 @@ std::vector<Cause> warn(const Job& job) {
                                              "gpu or a number",
                                              *spec.nproc_per_node)));
     if (auto cause = ineffective_agent(job)) found.push_back(*std::move(cause));
+    if (auto cause = ineffective_elastic(job)) found.push_back(*std::move(cause));
     if (!spec.elastic_policy) return found;
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (elastic.n_proc_per_node)
@@ -202,6 +205,16 @@ std::string joined(const std::vector<RdzvConf>& conf) {
     for (const RdzvConf& entry : conf)
         text += fmt::format("{}{}={}", text.empty() ? "" : ",", entry.key, entry.value);
     return text;
+}
+
+/// Our agents meet at one of theirs: they take the place of the server of etcd that a manifest names.
+ElasticPolicy for_agents(const Job& job, ElasticPolicy elastic) {
+    if (gets_agents(job) && elastic.rdzv_backend.starts_with("etcd")) {
+        elastic.rdzv_backend.clear();
+        elastic.rdzv_host.reset();
+        elastic.rdzv_port.reset();
+    }
+    return elastic;
 }
 
 Result<void> add_elastic(const Job& job, const ElasticPolicy& elastic, Variables& variables) {
@@ -263,10 +276,16 @@ Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& repli
     if (spec.nproc_per_node)
         variables.add("PET_NPROC_PER_NODE", *spec.nproc_per_node, "nprocPerNode, else auto");
     if (spec.elastic_policy)
-        TRY_VOID(add_elastic(job, *spec.elastic_policy, variables));
+        TRY_VOID(add_elastic(job, for_agents(job, *spec.elastic_policy), variables));
     else
         variables.add("PET_NNODES", std::to_string(pods), "all pods");
     return variables.take();
+}
+
+/// The token follows the agent.
+void finish(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
+    put_agent(job, pod);
+    add_agent_token(job, replica, pod);
 }
 
 bool is_master_role(const Job& job, const ReplicaId& replica) {
@@ -331,7 +350,7 @@ JobKind pytorchjob() {
     kind.token_types = {kube::types::kSecrets};
     kind.owned_objects = agent_token;
     kind.has_owned_objects = has_agent_token;
-    kind.finish_pod = add_agent_token;
+    kind.finish_pod = finish;
     return kind;
 }
 

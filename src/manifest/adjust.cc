@@ -10,7 +10,6 @@
 #include "base/parse_number.h"
 #include "kube/objects/pod.h"
 #include "kube/values/json_access.h"
-#include "manifest/internal/agent_command.h"
 #include "manifest/known_kinds.h"
 #include "manifest/literal_text.h"
 #include "manifest/pod_specs.h"
@@ -277,7 +276,7 @@ class Adjuster {
                                       fmt::join(without_command, ", ")));
     }
 
-    void put_agents(const AgentWords& agent) {
+    void put_agents(const jobs::AgentWords& agent) {
         const std::string flag = "--elastic";
         bool any = false;
         for (Document& document : documents_) {
@@ -418,8 +417,8 @@ class Adjuster {
         mark(document, kField, "--elastic");
     }
 
-    void put_agent(Document& document, const ContainerRef& ref, const AgentWords& agent) {
-        Result<std::optional<json::array>> command = agent_command(*ref.container, agent);
+    void put_agent(Document& document, const ContainerRef& ref, const jobs::AgentWords& agent) {
+        Result<std::optional<json::array>> command = jobs::agent_command(*ref.container, agent);
         if (!command) {
             const char* const field = ref.container->contains("command") ? "command" : "args";
             problems_.push_back(

@@ -1,26 +1,14 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "jobs/agent_command.h"
 #include "kube/objects/entrypoints.h"
 #include "manifest/manifest.h"
 
 namespace muster::manifest {
-
-/// How agents are started.
-struct AgentWords {
-    std::vector<std::string> words = {};  ///< as "muster muster-run"; none: there are no agents
-    bool warm = false;                    ///< its Python workers leave warm spares behind
-    /// The words before a launcher whose place an agent takes, as "muster muster-run-for": its
-    /// workers get the launcher's interpreter.
-    std::vector<std::string> in_place_of = {};
-    /// The text of a script as containers see it, by its path; a relative one starts where containers
-    /// do that have no workingDir. Empty: unknown. Null: no script is looked at.
-    std::function<std::string(const std::string& path)> text_of = nullptr;
-};
 
 /// The changes that flags make to a manifest before it is checked.
 struct Adjustments {
@@ -34,7 +22,7 @@ struct Adjustments {
     std::vector<std::string> ignored_resources;                 ///< --ignore-resources
     kube::Entrypoints entrypoints;                              ///< --entrypoint, --entrypoints
     std::vector<std::string> entrypoint_images;  ///< of --entrypoint: each is to be used
-    AgentWords agent;                            ///< --elastic, --warm
+    jobs::AgentWords agent;                      ///< --elastic, --warm
     std::vector<std::string> arguments;          ///< after "--": for the jobs' programs
 };
 

@@ -1,4 +1,4 @@
-#include "manifest/internal/launcher_call.h"
+#include "jobs/internal/agents/launcher_call.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <span>
 
 #include "base/shell_word.h"
-#include "manifest/internal/shell_words.h"
+#include "jobs/internal/agents/shell_words.h"
 
-namespace muster::manifest {
+namespace muster::jobs {
 namespace {
 
 using CommandWords = std::span<const std::string>;
@@ -249,4 +249,4 @@ Result<std::optional<std::string>> with_agents(std::string_view text, std::strin
     return made;
 }
 
-}  // namespace muster::manifest
+}  // namespace muster::jobs

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace muster::manifest {
+namespace muster::jobs {
 
 /// Where the words of one command, without their quotes, call torchrun.
 struct LauncherCall {
@@ -44,4 +44,4 @@ bool names_launcher(std::string_view text);
 Result<std::optional<std::string>> with_agents(std::string_view text, std::string_view before,
                                                std::string_view after);
 
-}  // namespace muster::manifest
+}  // namespace muster::jobs

@@ -1,8 +1,8 @@
-#include "manifest/internal/launcher_call.h"
+#include "jobs/internal/agents/launcher_call.h"
 
 #include <gmock/gmock.h>
 
-namespace muster::manifest {
+namespace muster::jobs {
 namespace {
 
 using testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(LauncherCall, MayBeBehindOtherWordsOfACommand) {
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::jobs

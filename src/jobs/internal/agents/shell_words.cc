@@ -1,8 +1,8 @@
-#include "manifest/internal/shell_words.h"
+#include "jobs/internal/agents/shell_words.h"
 
 #include <algorithm>
 
-namespace muster::manifest {
+namespace muster::jobs {
 namespace {
 
 constexpr std::size_t kNowhere = std::string_view::npos;
@@ -88,4 +88,4 @@ std::optional<std::vector<ShellWord>> read_shell_words(std::string_view text) {
     return words;
 }
 
-}  // namespace muster::manifest
+}  // namespace muster::jobs

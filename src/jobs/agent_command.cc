@@ -1,4 +1,4 @@
-#include "manifest/internal/agent_command.h"
+#include "jobs/agent_command.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "jobs/internal/agents/launcher_call.h"
 #include "kube/values/json_access.h"
-#include "manifest/internal/launcher_call.h"
 
-namespace muster::manifest {
+namespace muster::jobs {
 namespace {
 
 using Argv = std::vector<std::string>;
@@ -139,4 +139,4 @@ Result<std::optional<json::array>> agent_command(const json::object& container,
     return std::optional<json::array>(json::array(made->begin(), made->end()));
 }
 
-}  // namespace muster::manifest
+}  // namespace muster::jobs

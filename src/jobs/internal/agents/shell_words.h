@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::manifest {
+namespace muster::jobs {
 
 /// A word in the text of a shell.
 struct ShellWord {
@@ -22,4 +22,4 @@ struct ShellWord {
 /// here-document is read as commands. Nothing if a quote is not closed. Pure.
 std::optional<std::vector<ShellWord>> read_shell_words(std::string_view text);
 
-}  // namespace muster::manifest
+}  // namespace muster::jobs

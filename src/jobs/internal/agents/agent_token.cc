@@ -1,4 +1,4 @@
-#include "jobs/internal/agent_token.h"
+#include "jobs/internal/agents/agent_token.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/shell_word.h"
+#include "jobs/internal/agents/elastic_annotation.h"
 #include "jobs/internal/text.h"
 #include "kube/values/base64.h"
 #include "net/tls/certificates.h"
@@ -69,7 +70,8 @@ bool is_annotated_agent(const Job& job) {
 
 bool gets_token(const Job& job, const kube::PodSpec& spec, const kube::Container& container) {
     if (has_own_token(container)) return false;
-    if (is_annotated_agent(job) && &container == default_container(*job.kind, spec)) return true;
+    const bool is_agent = is_annotated_agent(job) || gets_agents(job);
+    if (is_agent && &container == default_container(*job.kind, spec)) return true;
     return calls_agent(container);
 }
 

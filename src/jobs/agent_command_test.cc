@@ -1,11 +1,11 @@
-#include "manifest/internal/agent_command.h"
+#include "jobs/agent_command.h"
 
 #include <gmock/gmock.h>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::manifest {
+namespace muster::jobs {
 namespace {
 
 struct Row {
@@ -108,4 +108,4 @@ TEST(AgentCommand, RefusesWhatWouldStartTorchsAgent) {
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::jobs
