@@ -2,12 +2,14 @@
 launcher has a test of its own; those that no server is needed for are unit tests (src/cli/internal/step)."""
 
 import json
+import pathlib
 import re
 import signal
 import subprocess
 import time
 
 import pytest
+import yaml
 
 from conftest import BINARY
 from test_up import Up
@@ -25,7 +27,8 @@ class Pipeline(Up):
 
     def begin(self, command, *args, kind="pytorch", workers=1, **variables):
         told = ["--working_dir", str(self.directory), "--command", command, "--num_worker", str(workers)]
-        return subprocess.Popen([BINARY, "step", kind, *told, *args], env=self.variables(**variables), cwd=self.directory, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen([BINARY, "step", kind, *told, *args], env=self.variables(**variables), cwd=self.directory, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     @staticmethod
     def end_of(process, status):
@@ -191,6 +194,31 @@ def test_ranks_of_mpi_are_started_with_the_command_as_written(pipeline):
     out, _ = run(pipeline, "true", "--dry-run", kind="horovod", workers=2, run="mpi")
     text = "\n".join(out)
     assert "kind: MPIJob" in text and "apiVersion: kubeflow.org/v2beta1" in text
+
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "pipelines"
+
+
+def test_the_step_of_the_workflow_in_the_examples_is_one(pipeline):
+    [template] = [each for each in yaml.safe_load((EXAMPLES / "argo.yaml").read_text())["spec"]["templates"] if "container" in each]
+    container = template["container"]
+    assert container["command"][0] == "muster"
+    (pipeline.directory / "argo-job.yaml").write_text(pipeline.muster(*container["command"][1:], *container["args"], "--dry-run").stdout)
+    pipeline.muster("validate", "--anywhere", "--strict", "argo-job.yaml")
+
+
+def test_the_account_in_the_examples_may_do_what_a_step_does(pipeline, tmp_path):
+    pipeline.muster("apply", "--kubeconfig", str(pipeline.kubeconfig), "-f", str(EXAMPLES / "account.yaml"))
+    token = pipeline.send("POST", "/api/v1/namespaces/default/serviceaccounts/muster-step/token",
+                          {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})["status"]["token"]
+    config = yaml.safe_load(pipeline.kubeconfig.read_text())
+    config["users"][0]["user"] = {"token": token}
+    limited = tmp_path / "kubeconfig"
+    limited.write_text(yaml.safe_dump(config))
+    out, err = run(pipeline, "echo mine", "--at-end", "delete", run="account", KUBECONFIG=str(limited))
+    assert err == [] and "[master-0] mine" in out
+    out, err = run(pipeline, "echo mine", status=2, run="elsewhere", kind="tf", KUBECONFIG=str(limited), KFJ_NAMESPACE="kube-system", KFJ_RUN_ID="")
+    assert any("forbidden" in line for line in err)
 
 
 def test_it_is_quick(pipeline):

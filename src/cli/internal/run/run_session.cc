@@ -149,20 +149,25 @@ Task<int> RunSession::run() {
     if (options_.collect_objects) co_await collect();
     console_.clear_progress();
     int status = tell_verdicts(verdicts_);
-    if (stop_ == Stop::kNone && options_.removes_ended && options_.removes_ended(status == 0)) {
+    if (stop_ == Stop::kNone) co_await leave(status == 0);
+    for (const std::string& problem : logs_.take_problems()) console_.tell({Tone::kBad, problem});
+    co_await tasks_.stop();
+    const bool by_itself = stop_ == Stop::kNone || stop_ == Stop::kHopeless;
+    co_return by_itself ? status : static_cast<int>(stop_);
+}
+
+/// All have ended: what becomes of them.
+Task<void> RunSession::leave(bool succeeded) {
+    if (options_.removes_ended && options_.removes_ended(succeeded)) {
         tasks_.spawn_essential("end of the removal",
                                give_up_at(clock_.now() + options_.stop_timeout.value_or(kLinger)));
         co_await remove_all();
-    } else if (stop_ == Stop::kNone && pods_running()) {
+    } else if (pods_running()) {
         if (options_.on_cluster)
             tell_what_runs_on();
         else
             co_await remove_all();
     }
-    for (const std::string& problem : logs_.take_problems()) console_.tell({Tone::kBad, problem});
-    co_await tasks_.stop();
-    const bool by_itself = stop_ == Stop::kNone || stop_ == Stop::kHopeless;
-    co_return by_itself ? status : static_cast<int>(stop_);
 }
 
 /// Handles everything that is due, and checks whether the output still has a reader.
@@ -187,8 +192,7 @@ void RunSession::check_crash_loop() {
     console_.tell(
         {Tone::kBad,
          fmt::format("pod {}, container {} {}, {} times in a row and each time within {:.0f} s of "
-                     "its start: it will "
-                     "not succeed by restarts; look at its last lines{}",
+                     "its start: it will not succeed by restarts; look at its last lines{}",
                      loop->pod, loop->container, describe(loop->end), loop->times,
                      std::max(loop->seconds, 1.0),
                      options_.on_cluster ? ", and delete the job unless it waits for something"

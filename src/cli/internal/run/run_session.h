@@ -124,6 +124,7 @@ class RunSession {
     Task<void> collect();
     std::vector<Verdict> make_verdicts() const;
     int tell_verdicts(const std::vector<Verdict>& verdicts);
+    Task<void> leave(bool succeeded);
     Task<void> remove_all();
     Task<void> give_up_at(Instant deadline);
     Task<void> remove(Posted& posted);

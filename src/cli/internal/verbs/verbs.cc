@@ -6,13 +6,13 @@ namespace muster::cli {
 
 namespace {
 
-struct Entry {
+struct NamedVerb {
     std::string_view name;
     std::unique_ptr<Verb> (*make)();
 };
 
-#define ENTRY(name) Entry{#name, name##_verb},
-constexpr Entry kVerbs[] = {MUSTER_VERBS(ENTRY)};
+#define ENTRY(name) NamedVerb{#name, name##_verb},
+constexpr NamedVerb kVerbs[] = {MUSTER_VERBS(ENTRY)};
 #undef ENTRY
 
 /// The name of a function has '_' where that of its verb has '-'.
@@ -25,12 +25,12 @@ bool matches_verb(std::string_view function, std::string_view verb) {
 
 std::vector<std::unique_ptr<Verb>> make_verbs() {
     std::vector<std::unique_ptr<Verb>> verbs;
-    for (const Entry& entry : kVerbs) verbs.push_back(entry.make());
+    for (const NamedVerb& entry : kVerbs) verbs.push_back(entry.make());
     return verbs;
 }
 
 std::unique_ptr<Verb> make_verb(std::string_view name) {
-    for (const Entry& entry : kVerbs)
+    for (const NamedVerb& entry : kVerbs)
         if (matches_verb(entry.name, name)) return entry.make();
     return name == kCompleteVerb ? complete_verb() : nullptr;
 }
