@@ -4,6 +4,7 @@ launcher has a test of its own; those that no server is needed for are unit test
 import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -190,10 +191,18 @@ def test_a_dry_run_prints_the_job(pipeline):
     assert pipeline.muster("validate", "--anywhere", "job.yaml").returncode == 0
 
 
-def test_ranks_of_mpi_are_started_with_the_command_as_written(pipeline):
-    out, _ = run(pipeline, "true", "--dry-run", kind="horovod", workers=2, run="mpi")
-    text = "\n".join(out)
-    assert "kind: MPIJob" in text and "apiVersion: kubeflow.org/v2beta1" in text
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
+@pytest.mark.parametrize("kind", ["horovod", "mpi"])
+def test_ranks_of_mpi_are_started_with_the_command_as_written(pipeline, kind):
+    said = "echo \"it's rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE\"; [ \"a  b\" = 'a  b' ]"
+    out, _ = run(pipeline, said, kind=kind, workers=2, run=f"ranks-{kind}")
+    assert {"[launcher] it's rank 0 of 2", "[launcher] it's rank 1 of 2"} <= set(out)
+
+
+@pytest.mark.parametrize("kind", ["tf", "mxnet", "paddle", "jax", "xgboost", "deepspeed"])
+def test_each_other_kind_runs_its_command(pipeline, kind):
+    out, _ = run(pipeline, "echo here; sleep 0.3", kind=kind, workers=2, run=f"kind-{kind}")
+    assert any(line in out for line in ("[worker-0] here", "[master-0] here"))
 
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "pipelines"
