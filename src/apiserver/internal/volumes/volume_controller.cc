@@ -187,15 +187,18 @@ VolumeController::Choice VolumeController::choose(const NamespacedName& key,
     }
     if (Choice kept = choose_kept(key, claim); !kept.volume.empty()) return kept;
     const std::string class_name = class_of(claim);
-    const VolumeFacts* smallest = nullptr;
+    // As upstream: of those with the fewest modes the smallest.
+    const auto rank = [](const VolumeFacts& volume) {
+        return std::pair(volume.access_modes.size(), volume.capacity);
+    };
+    const VolumeFacts* best = nullptr;
     if (const auto free = free_.find(class_name); free != free_.end())
         for (const std::string& name : free->second) {
             const VolumeFacts& volume = volumes_.at(name);
-            if (suits(volume, claim, class_name) &&
-                (smallest == nullptr || volume.capacity < smallest->capacity))
-                smallest = &volume;
+            if (suits(volume, claim, class_name) && (best == nullptr || rank(volume) < rank(*best)))
+                best = &volume;
         }
-    if (smallest != nullptr) return {.volume = smallest->name};
+    if (best != nullptr) return {.volume = best->name};
     if (!is_provided(key, claim)) return {};
     return {.volume = "pvc-" + claim.uid, .made = true};
 }

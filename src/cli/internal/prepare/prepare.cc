@@ -9,7 +9,10 @@
 #include "cli/internal/prepare/machine_check.h"
 #include "cli/internal/prepare/wait_check.h"
 #include "control_plane/cluster_domain.h"
+#include "kube/objects/pod.h"
+#include "kube/values/json_access.h"
 #include "manifest/fit.h"
+#include "manifest/pod_specs.h"
 #include "manifest/read_files.h"
 #include "runtime/kept_below_tmp.h"
 #include "runtime/node.h"
@@ -75,14 +78,25 @@ void append(std::vector<Item>& to, std::vector<Item> more) {
     std::ranges::move(more, std::back_inserter(to));
 }
 
+bool is_of_use(const kube::Entrypoints& known, std::vector<manifest::Document>& documents) {
+    for (manifest::Document& document : documents)
+        for (const manifest::PodSpecRef& pod : manifest::pod_specs(document))
+            for (const manifest::ContainerRef& ref : manifest::containers(pod))
+                if (!kube::has_words(kube::strings_at(*ref.container, "command")) &&
+                    known.of(kube::string_at(*ref.container, "image")) != nullptr)
+                    return true;
+    return false;
+}
+
 /// The commands of images, from the file that is there.
 void add_entrypoints(const ManifestOptions& options, const control_plane::Caller& caller,
-                     manifest::Adjustments& adjustments, Prepared& prepared) {
+                     std::vector<manifest::Document>& documents, manifest::Adjustments& adjustments,
+                     Prepared& prepared) {
     auto entrypoints = find_entrypoints(options.entrypoints_file, caller);
     if (!entrypoints)
         return prepared.problems.push_back(
             flag_problem("--entrypoints", entrypoints.error().message()));
-    if (entrypoints->file.empty()) return;
+    if (!is_of_use(entrypoints->known, documents)) return;
     adjustments.entrypoints.add_missing(entrypoints->known);
     prepared.notices.push_back(
         fmt::format("containers without a command get those of {}", entrypoints->file));
@@ -128,7 +142,7 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
     const auto add = [&](std::vector<manifest::Problem> problems) {
         append(prepared.problems, std::move(problems));
     };
-    if (!options.cluster) add_entrypoints(options, caller, adjustments, prepared);
+    if (!options.cluster) add_entrypoints(options, caller, documents, adjustments, prepared);
     if (!options.any_machine)
         adjustments.agent.text_of = [&](const std::string& path) {
             return script_text(absolute(path, prepared.working_dir), around, machine);
