@@ -109,6 +109,48 @@ TEST_F(RunSessionTest, EndsWithTheContainersStatus) {
                 HasSubstr("muster:   first to fail: pod p, container c exited with code 4\n"));
 }
 
+/// A pod that has failed twenty times in a row, and succeeds after an hour.
+Task<void> fail_for_an_hour(kube::Client& client, Clock& clock) {
+    co_await set_status(
+        client, clock,
+        R"({"phase":"Running","containerStatuses":[{"name":"c","ready":false,"restartCount":19,"image":"x",
+            "imageID":"","state":{"waiting":{"reason":"CrashLoopBackOff"}},
+            "lastState":{"terminated":{"exitCode":4,"reason":"Error"}}}]})");
+    co_await clock.sleep_for(std::chrono::hours(1));
+    co_await set_status(client, clock, R"({"phase":"Succeeded"})");
+}
+
+TEST_F(RunSessionTest, RestartsThatLeadNowhereEndIt) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return fail_for_an_hour(api_client, clock);
+    };
+    EXPECT_EQ(run(std::string(kPod), {.logs_dir = {}, .timeout = std::chrono::hours(2)}, play), 4);
+    EXPECT_LT(clock.now().time_since_epoch(), std::chrono::minutes(2));
+    EXPECT_THAT(shown(), HasSubstr("container c exited with code 4, 20 times in a row"));
+    EXPECT_THAT(shown(), HasSubstr("muster: restarts lead nowhere: deleting the jobs"));
+    EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/p failed after "));
+}
+
+TEST_F(RunSessionTest, OrAreLetContinue) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return fail_for_an_hour(api_client, clock);
+    };
+    EXPECT_EQ(run(std::string(kPod), {.logs_dir = {}, .timeout = {}, .give_up_after = 0}, play), 0);
+    EXPECT_THAT(shown(), Not(HasSubstr("times in a row")));
+}
+
+TEST_F(RunSessionTest, OnAClusterTheyAreOnlyTold) {
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return fail_for_an_hour(api_client, clock);
+    };
+    EXPECT_EQ(
+        run(std::string(kPod) + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n",
+            {.logs_dir = {}, .timeout = {}, .on_cluster = true}, play),
+        0);
+    EXPECT_THAT(shown(), HasSubstr("20 times in a row"));
+    EXPECT_THAT(shown(), Not(HasSubstr("lead nowhere")));
+}
+
 TEST_F(RunSessionTest, ASuccessIsZeroAndTheObjectsAreCollected) {
     auto play = [this](RunSession&, kube::Client& api_client) {
         return set_status(api_client, clock, R"({"phase":"Succeeded"})");
