@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "runtime/internal/files/claims.h"
 #include "runtime/internal/node_fixture.h"
 
 namespace muster::runtime {
@@ -62,10 +63,11 @@ TEST_F(NodeClaimsTest, WhatOnePodWritesAnotherReads) {
 
 TEST_F(NodeClaimsTest, AClaimOfOnePodWaitsForTheOther) {
     make_claim("alone", "ReadWriteOncePod");
-    create(pod_json("first",
-                    mounting("touch /data/here; while test -e /data/here; do sleep 0.01; done"),
-                    with_claim("alone")));
-    wait_phase("first", "Running");
+    create(pod_json(
+        "first",
+        mounting("touch /data/here; echo up; while test -e /data/here; do sleep 0.01; done"),
+        with_claim("alone")));
+    wait_for_output("first", "up\n");
     create(pod_json("second", mounting("echo mine"), with_claim("alone")));
     auto waits = wait_for("second", [](const kube::Pod* pod) {
         return pod != nullptr && !pod->status.container_statuses.empty() &&
@@ -78,6 +80,44 @@ TEST_F(NodeClaimsTest, AClaimOfOnePodWaitsForTheOther) {
     wait_phase("first", "Succeeded");
     leap(std::chrono::minutes(5));
     wait_phase("second", "Succeeded");
+}
+
+TEST_F(NodeClaimsTest, PrivateFilesDoNotHideThem) {
+    await(node->stop());
+    node.reset();
+    await(server->stop());
+    options.files = FileMode::kPrivate;
+    server = std::make_unique<apiserver::ApiServer>(
+        context.get_executor(), node_clock, rng, store::make_memory_store(),
+        apiserver::ApiServerOptions{.volumes = {.root = (dir / "volumes").string()}});
+    client = std::make_unique<kube::Client>(*server);
+    start_node();
+    make_claim("data", "ReadWriteOnce");
+    create(pod_json("writes", mounting("echo kept > /data/model; echo own > model"),
+                    with_claim("data")));
+    wait_phase("writes", "Succeeded");
+    EXPECT_TRUE(fs::exists(dir / "volumes/default/data/model"));
+    EXPECT_FALSE(fs::exists(dir / "work/model"));
+}
+
+TEST(ClaimsInUse, NoneIsTakenBeforeThePodsThatRunHaveTakenTheirs) {
+    const std::vector<kube::NamespacedName> claims{{"default", "c"}};
+    kube::Pod ran;
+    ran.metadata.name = "ran";
+    ran.metadata.uid = "1";
+    kube::Pod fresh;
+    fresh.metadata.uid = "2";
+    ClaimsInUse used;
+    used.expect("1");
+    EXPECT_TRUE(used.take({}, fresh));
+    EXPECT_EQ(used.take(claims, fresh).error().code(), Code::kUnavailable);
+    EXPECT_TRUE(used.take(claims, ran));
+    EXPECT_EQ(used.take(claims, fresh).error().code(), Code::kAlreadyExists);
+    used.release("1");
+    EXPECT_TRUE(used.take(claims, fresh));
+    used.expect("3");
+    used.release("3");  // it was ended
+    EXPECT_TRUE(used.take(claims, fresh));
 }
 
 TEST_F(NodeClaimsTest, APodWaitsForItsClaim) {

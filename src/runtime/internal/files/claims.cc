@@ -103,6 +103,12 @@ Task<Result<PodClaims>> find_claims(kube::Client& client, Clock& clock,
 
 Result<void> ClaimsInUse::take(const std::vector<kube::NamespacedName>& claims,
                                const kube::Pod& pod) {
+    expected_.erase(pod.metadata.uid);
+    if (!claims.empty() && !expected_.empty())
+        return Error(Code::kUnavailable,
+                     fmt::format("the claim \"{}\" is ReadWriteOncePod, and pods that run already "
+                                 "are still looked at",
+                                 claims.front().name));
     for (const kube::NamespacedName& claim : claims)
         if (const auto user = users_.find(claim);
             user != users_.end() && user->second.uid != pod.metadata.uid)
@@ -117,6 +123,7 @@ Result<void> ClaimsInUse::take(const std::vector<kube::NamespacedName>& claims,
 }
 
 void ClaimsInUse::release(const std::string& pod_uid) {
+    expected_.erase(pod_uid);
     std::erase_if(users_, [&](const auto& entry) { return entry.second.uid == pod_uid; });
 }
 

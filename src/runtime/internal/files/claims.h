@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,10 @@ Task<Result<PodClaims>> find_claims(kube::Client& client, Clock& clock,
 /// Which pod uses the claims that only one may use. Thread: the loop.
 class ClaimsInUse {
   public:
-    /// kAlreadyExists, and takes none, if another pod has one of them.
+    /// A pod that an earlier process started may have claims, which are known once it has taken
+    /// them. Until then no other pod gets one.
+    void expect(const std::string& pod_uid) { expected_.insert(pod_uid); }
+    /// Takes none if another pod has one of them (kAlreadyExists), or may have (kUnavailable).
     Result<void> take(const std::vector<kube::NamespacedName>& claims, const kube::Pod& pod);
     void release(const std::string& pod_uid);
 
@@ -50,6 +54,7 @@ class ClaimsInUse {
         std::string name;
     };
     std::map<kube::NamespacedName, User> users_;
+    std::set<std::string> expected_;
 };
 
 }  // namespace muster::runtime

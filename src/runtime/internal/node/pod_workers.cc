@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/time/restarting_task.h"
+#include "runtime/internal/files/claims.h"
 #include "runtime/internal/node/ended_pod_log.h"
 
 namespace muster::runtime {
@@ -13,6 +14,7 @@ void PodWorkers::reserve_for_recovered_pods() {
     std::set<std::string> uids;
     for (const auto& [uid, pod] : recovered_) {
         uids.insert(uid);
+        node_.claims.expect(uid);
         node_.names.reserve(pod.name.namespace_, pod.name.name, pod.pod.address);
         if (Devices devices = devices_in(pod.pod.note); !devices.empty())
             node_.isolation.devices.restore(uid, std::move(devices));
@@ -31,6 +33,7 @@ void PodWorkers::end_orphans(const std::function<bool(const PodName&)>& is_known
             log::error("a pod can't be ended", {{"error", ended.error().message()}});
         remove_pod_directory(pod.directory);
         node_.isolation.devices.release(uid);
+        node_.claims.release(uid);
         if (!is_known(name)) node_.names.remove_pod(name.namespace_, name.name);
     }
     std::set<std::string> uids;

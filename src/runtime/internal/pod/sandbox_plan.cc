@@ -6,7 +6,8 @@ namespace muster::runtime {
 
 namespace {
 
-Result<pod_init::PrivateFiles> plan_private_files(const PodContext& pod) {
+Result<pod_init::PrivateFiles> plan_private_files(const PodContext& pod,
+                                                  const ReadyVolumes& volumes) {
     const NodeOptions& options = pod.node.options;
     pod_init::PrivateFiles files;
     if (options.files == FileMode::kShared) return files;
@@ -18,7 +19,10 @@ Result<pod_init::PrivateFiles> plan_private_files(const PodContext& pod) {
     // Paths named by the manifest or the command line are meant to be written to.
     files.kept = {pod.files.directory()};
     for (const kube::Volume& volume : pod.pod->spec.volumes)
-        if (volume.host_path) files.kept.push_back(volume.host_path->path);
+        if (volume.host_path)
+            files.kept.push_back(volume.host_path->path);
+        else if (volume.rest.contains("persistentVolumeClaim"))
+            files.kept.push_back(volumes.by_name.at(volume.name).path);
     for (const auto& [image_path, directory] : options.mounts) files.kept.push_back(directory);
     if (options.files_dir.empty()) return files;
     files.store = options.files_dir / fmt::format("{}_{}", pod.namespace_(), pod.name());
@@ -44,7 +48,7 @@ Result<SandboxSpec> plan_sandbox(const PodContext& pod, const ReadyVolumes& volu
         spec.socket = pod.files.socket();
         spec.note = text_of(pod.isolation.devices());
     }
-    TRY(spec.files, plan_private_files(pod));
+    TRY(spec.files, plan_private_files(pod, volumes));
     return spec;
 }
 
