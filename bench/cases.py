@@ -19,6 +19,7 @@ import mpi_cases
 import operator_cases
 import peer_cases
 import policy_cases
+import script_cases
 import share_cases
 import step_cases
 import up_cases
@@ -498,6 +499,7 @@ CASES = {
     **up_cases.CASES,
     **step_cases.CASES,
     **policy_cases.CASES,
+    **script_cases.CASES,
     **share_cases.CASES,
     **peer_cases.CASES,
     **operator_cases.CASES,

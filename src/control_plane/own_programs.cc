@@ -1,5 +1,6 @@
 #include "control_plane/own_programs.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -17,11 +18,14 @@ namespace {
 
 constexpr const char* kAgent = "muster-run";
 
-/// Replaces what another build or another place left there. Empty: it can't be made.
-fs::path directory_with_link(const fs::path& directory, const fs::path& program) {
+/// Replaces what another build or another place left there. Empty: there is no link.
+fs::path directory_with_link(const fs::path& directory, const fs::path& program,
+                             MissingLink missing) {
     std::error_code failed;
     if (fs::read_symlink(directory / kAgent, failed) == program) return directory;
-    fs::create_directories(directory, failed);
+    if (missing == MissingLink::kLeave) return {};
+    // ~/.muster is the state directory of `muster up`, too: it is its user's alone.
+    for (const fs::path& made : {directory.parent_path(), directory}) ::mkdir(made.c_str(), 0700);
     const fs::path fresh = directory / (std::string(kAgent) + "." + std::to_string(::getpid()));
     fs::create_symlink(program, fresh, failed);
     if (failed) return {};
@@ -42,14 +46,15 @@ bool has_entry(std::string_view path, std::string_view entry) {
 
 }  // namespace
 
-Caller with_own_programs(Caller caller) {
+Caller with_own_programs(Caller caller, MissingLink missing) {
     const fs::path program = own_program();
     fs::path directory = program.parent_path();
     std::error_code failed;
     if (!fs::exists(directory / kAgent, failed)) {
         const std::string home = caller.home();
-        directory = home.empty() ? fs::path()
-                                 : directory_with_link(fs::path(home) / ".muster" / "bin", program);
+        directory = home.empty()
+                        ? fs::path()
+                        : directory_with_link(fs::path(home) / ".muster" / "bin", program, missing);
     }
     if (directory.empty() || has_entry(caller.variable("PATH"), directory.native())) return caller;
     for (std::string& entry : caller.environment) {

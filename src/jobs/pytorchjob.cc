@@ -159,6 +159,18 @@ std::optional<Cause> pods_beyond_range(const Job& job, const ElasticPolicy& elas
                     *most, workers, workers + 1));
 }
 
+/// Upstream sets the variables of ranks for a Master or an elasticPolicy only.
+std::optional<Cause> workers_without_ranks(const Job& job, std::int32_t workers) {
+    const auto& spec = spec_of<PyTorchJobSpec>(job);
+    if (workers < 2 || has_master(job) || spec.elastic_policy) return std::nullopt;
+    return doubtful(
+        "spec.pytorchReplicaSpecs",
+        fmt::format("without a Master and without an elasticPolicy pods get no RANK, WORLD_SIZE "
+                    "and MASTER_ADDR: each of the {} workers would train alone, or fail where it "
+                    "calls init_process_group. Make one of them the Master",
+                    workers));
+}
+
 std::vector<Cause> warn(const Job& job) {
     const auto& spec = spec_of<PyTorchJobSpec>(job);
     std::vector<Cause> found;
@@ -173,6 +185,7 @@ std::vector<Cause> warn(const Job& job) {
                                  fmt::format("torchrun may not know \"{}\"; it takes auto, cpu, "
                                              "gpu or a number",
                                              *spec.nproc_per_node)));
+    if (auto cause = workers_without_ranks(job, workers)) found.push_back(*std::move(cause));
     if (auto cause = ineffective_agent(job)) found.push_back(*std::move(cause));
     if (auto cause = ineffective_elastic(job)) found.push_back(*std::move(cause));
     if (!spec.elastic_policy) return found;

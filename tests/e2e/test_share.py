@@ -105,6 +105,8 @@ def test_what_does_not_hear_sigterm_is_killed_after_the_grace(muster):
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_is_passed_on(muster, sent):
+    # As in the background of a shell without job control, but not below nohup.
+    muster.prefix = ["env", "--ignore-signal=INT", "--default-signal=HUP"]
     text = on(sent, "(print('saved', flush=True), sys.exit(0))")
     started = muster.start("share", "-n", "2", *python(text))
     started.wait_for("[0] here")

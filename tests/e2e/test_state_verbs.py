@@ -217,3 +217,8 @@ def test_a_backup_that_was_killed_is_in_no_ones_way(server):
     (left / "store.db").write_text("half")
     server.verb("backup", "one.backup")
     assert not left.exists()
+    # What is not a backup's stays.
+    left.mkdir()
+    (left / "thesis.tex").write_text("mine")
+    assert "is in the way" in server.verb("backup", "one.backup", "--force", status=1).stderr
+    assert (left / "thesis.tex").read_text() == "mine"

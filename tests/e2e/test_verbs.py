@@ -131,6 +131,16 @@ def test_apply_tells_conflicts_by_name(server):
     server.verb("delete", "configmap", "shared")
 
 
+def test_wait_tells_at_once_of_a_container_that_fails_again_and_again(server):
+    server.apply(pod("crashes", "exit 3").replace("restartPolicy: Never", "restartPolicy: OnFailure"))
+    waiting = server.follow("wait", "pod/crashes", "--for", "jsonpath={.status.phase}=Succeeded", "--timeout", "1h")
+    line = waiting.stderr.readline()
+    assert "pod crashes, container main exited with code 3 and waits for its next start (CrashLoopBackOff" in line, line
+    waiting.terminate()
+    assert waiting.wait(timeout=30) == 143
+    server.verb("delete", "pod/crashes", "--grace-period", "1")
+
+
 def test_wait_tells_how_it_is_instead(server):
     server.apply(pod("waits"))
     assert "pod/waits condition met" in server.verb("wait", "pod/waits", "--for", "condition=Ready").stdout

@@ -199,8 +199,10 @@ int run_jobs(RunOptions options) {
     if (options.elastic) put_agents(options);
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
-    const control_plane::Caller caller =
-        control_plane::with_own_programs(control_plane::current_caller());
+    const control_plane::Caller caller = control_plane::with_own_programs(
+        control_plane::current_caller(), options.script.command.empty()
+                                             ? control_plane::MissingLink::kLeave
+                                             : control_plane::MissingLink::kMake);
     std::unique_ptr<control_plane::Machine> machine =
         control_plane::make_real_machine(caller.environment);
     if (!options.script.command.empty())

@@ -60,8 +60,8 @@ void print_report(Report report, const Prepared& prepared,
 }
 
 int validate(const ValidateOptions& options) {
-    const control_plane::Caller caller =
-        control_plane::with_own_programs(control_plane::current_caller());
+    const control_plane::Caller caller = control_plane::with_own_programs(
+        control_plane::current_caller(), control_plane::MissingLink::kLeave);
     Prepared prepared =
         prepare(options.manifest, caller, *control_plane::make_real_machine(caller.environment));
     std::vector<manifest::Problem> problems = prepared.problems;

@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
+#include "base/async/task_group.h"
+#include "base/async/then_stop.h"
+#include "base/rng.h"
 #include "base/time/time_limit.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/flags/shared_flags.h"
@@ -12,7 +19,10 @@
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/objects/wait_condition.h"
+#include "cli/internal/run/views.h"
 #include "cli/internal/verbs/verbs.h"
+#include "jobs/kind.h"
+#include "kube/client/informer.h"
 
 namespace muster::cli {
 
@@ -32,7 +42,8 @@ Usage: muster wait KIND/NAME... --for WHAT [FLAGS]
   -n, --namespace, --context, --kubeconfig
                              as in 'muster get'
 
-A job that has failed can't succeed any more, so waiting for that ends immediately.
+A job that has failed can't succeed any more, so waiting for that ends immediately. A container of a job or pod
+that fails again and again is told at once.
 
 Exit status: 0 when all are as wanted; otherwise 1, with how they are instead.
 
@@ -91,6 +102,59 @@ Task<Result<Progress>> follow(Connection& connection, const WaitCondition& wante
     co_return progress;
 }
 
+/// Tells of containers of a job, or of a pod, that fail again and again, once each and at once: the
+/// wait may be long.
+class CrashReport {
+  public:
+    CrashReport(asio::any_io_executor executor, Connection& connection, const ChosenObject& awaited)
+        : shown_(awaited.shown), rng_(Rng::from_system()), tasks_(std::move(executor)) {
+        kube::ListOptions pods;
+        pods.namespace_ = awaited.namespace_;
+        if (awaited.type == kube::types::kPods)
+            pods.field_selector = "metadata.name=" + awaited.name;
+        else if (jobs::find_kind(awaited.type.api_version(), awaited.type.kind) != nullptr)
+            pods.label_selector = "training.kubeflow.org/job-name=" + awaited.name;
+        else
+            return;
+        watch_.emplace(connection.client(), connection.clock(), rng_, kube::types::kPods,
+                       std::move(pods), pod_view);
+        watch_->on_change([this](const std::string&, const PodView*, const PodView* pod) {
+            if (pod != nullptr) look_at(*pod);
+        });
+        watch_->start(tasks_);
+    }
+
+    Task<void> stop() { co_await tasks_.stop(); }
+
+  private:
+    void look_at(const PodView& pod) {
+        for (const ContainerView& container : pod.containers) {
+            const auto& end = container.last_terminated;
+            if (container.waiting_reason != "CrashLoopBackOff" || !end) continue;
+            if (!told_.emplace(pod.name, container.name).second) continue;
+            tell_error(kWaitVerb,
+                       Error(Code::kUnavailable,
+                             fmt::format("{}: pod {}, container {} {} and waits for its next start "
+                                         "(CrashLoopBackOff, {} so far); 'muster logs' shows why",
+                                         shown_, pod.name, container.name, describe(*end),
+                                         container.restarts == 1
+                                             ? "1 restart"
+                                             : fmt::format("{} restarts", container.restarts))));
+        }
+    }
+
+    const std::string shown_;
+    Rng rng_;
+    TaskGroup tasks_;
+    std::optional<kube::Informer<PodView>> watch_;
+    std::set<std::pair<std::string, std::string>> told_;  ///< pod and container
+};
+
+Task<void> wait_within(Clock& clock, Duration left, Task<Result<Progress>> waiting,
+                       std::optional<Result<Progress>>& in_time) {
+    in_time = co_await within(clock, left, std::move(waiting));
+}
+
 /// Whether it came to be; if not, prints why.
 Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
                             const WaitCondition& wanted, const ChosenObject& awaited,
@@ -102,7 +166,10 @@ Task<Result<bool>> wait_for(Connection& connection, const WaitOptions& options,
     if (once) {
         CO_TRY(progress, co_await std::move(waiting));
     } else {
-        auto in_time = co_await within(connection.clock(), left, std::move(waiting));
+        std::optional<Result<Progress>> in_time;
+        CrashReport crashes(co_await asio::this_coro::executor, connection, awaited);
+        co_await then_stop(wait_within(connection.clock(), left, std::move(waiting), in_time),
+                           crashes);
         if (in_time && !*in_time) co_return std::move(in_time->error());
     }
     if (progress.met) {

@@ -13,11 +13,11 @@ namespace muster::cli {
 
 /// What `run` and `validate` share: the manifest and how to check it.
 struct ManifestOptions {
-    std::vector<std::string> files;  ///< "-": standard input
-    bool is_made = false;            ///< from a script: no file is needed
+    std::vector<std::string> files;        ///< "-": standard input
+    bool is_made = false;                  ///< from a script: no file is needed
     std::vector<manifest::Document> made;  ///< those objects, before what files have
     std::vector<std::string> notices;      ///< what to tell about them
-    bool recursive = false;          ///< directories stand for those in them, too
+    bool recursive = false;                ///< directories stand for those in them, too
     manifest::Adjustments adjustments;
     std::vector<std::pair<std::string, std::string>>
         mounts;  ///< --mount IMAGE_PATH=DIR, as written

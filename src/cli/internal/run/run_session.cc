@@ -274,6 +274,12 @@ void RunSession::lose(Posted& posted) {
                                            shown_name(objects_[posted.object]))});
 }
 
+void RunSession::lose_jobs() {
+    for (Posted& posted : posted_)
+        if (objects_[posted.object].job) lose(posted);
+    changed_.notify_all();
+}
+
 void RunSession::tell_unattended() {
     for (const Posted& posted : posted_) {
         const manifest::CheckedObject& object = objects_[posted.object];

@@ -39,8 +39,8 @@ class RunSession {
     enum class Stop {
         kNone = 0,
         kHopeless = 1,  ///< restarts lead nowhere; the status is that of what failed
-        kAway = 4,   ///< the server does not answer
-        kStuck = 5,  ///< what was started can't run
+        kAway = 4,      ///< the server does not answer
+        kStuck = 5,     ///< what was started can't run
         kTimeout = 124,
         kInterrupt = 130,
         kReaderGone = 141,
@@ -80,6 +80,11 @@ class RunSession {
     Stop stopped() const { return stop_; }
     /// How each job ended, once run() has returned.
     const std::vector<Verdict>& verdicts() const { return verdicts_; }
+    /// Whether all objects are on the server, or were.
+    bool posted() const { return phase_ == Phase::kPosted; }
+    /// The server has no job of this run any more, though no watch has told so: each that has not
+    /// ended is lost.
+    void lose_jobs();
     /// Whether someone else deleted one of them.
     bool lost_any() const { return std::ranges::any_of(posted_, &Posted::lost); }
     const RunWatcher& watcher() const { return watcher_; }

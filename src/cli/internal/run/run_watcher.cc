@@ -120,6 +120,8 @@ void RunWatcher::add(const std::string& uid) {
         for (const auto& [key, pod] : sorted(*informer))
             if (pod->uid == uid || pod->owner_uid == uid) pod_seen(*pod);
     tell_events_about(uid);
+    if (auto gone = gone_jobs_.extract(uid)) handlers_.job(&gone.mapped(), nullptr);
+    if (auto gone = gone_pods_.extract(uid)) handlers_.pod(&gone.mapped(), nullptr);
 }
 
 /// The names of events about one object are in the order in which they were made.
@@ -132,7 +134,10 @@ void RunWatcher::tell_events_about(const std::string& uid) {
 void RunWatcher::job_changed(const JobView* before, const JobView* after) {
     // A list after a lost connection may show another object under the name.
     if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
-        if (auto gone = jobs_.extract(before->uid)) handlers_.job(&gone.mapped(), nullptr);
+        if (auto gone = jobs_.extract(before->uid))
+            handlers_.job(&gone.mapped(), nullptr);
+        else if (!added_.contains(before->uid))
+            gone_jobs_.emplace(before->uid, *before);
     }
     if (after == nullptr || !added_.contains(after->uid)) return;
     auto [it, is_new] = jobs_.try_emplace(after->uid, *after);
@@ -146,7 +151,10 @@ void RunWatcher::pod_changed(const PodView* before, const PodView* after) {
         after != nullptr && (added_.contains(after->uid) || added_.contains(after->owner_uid));
     // A pod that its job released no longer belongs to it, just like one that is gone.
     if (before != nullptr && (!ours || after->uid != before->uid)) {
-        if (auto gone = pods_.extract(before->uid)) handlers_.pod(&gone.mapped(), nullptr);
+        if (auto gone = pods_.extract(before->uid))
+            handlers_.pod(&gone.mapped(), nullptr);
+        else if (before->owner_uid.empty() && !added_.contains(before->uid))
+            gone_pods_.emplace(before->uid, *before);
     }
     if (ours) pod_seen(*after);
 }

@@ -67,6 +67,10 @@ class RunWatcher {
     std::set<std::string> known_;  ///< added ones, and our pods, including those that are gone
     std::map<std::string, JobView> jobs_;
     std::map<std::string, PodView> pods_;
+    /// Those that were deleted before they were added: the answer to a creation may come after the
+    /// news of a deletion.
+    std::map<std::string, JobView> gone_jobs_;
+    std::map<std::string, PodView> gone_pods_;
 };
 
 }  // namespace muster::cli

@@ -159,8 +159,7 @@ json::object run_policy(const JobRequest& request) {
     // Servers never end by themselves, nor do workers that mpirun calls.
     if (servers || is_mpi(request)) policy["cleanPodPolicy"] = "Running";
     // Without one an MPIJob has the limit of a batch Job, which is 6.
-    if (request.max_restarts > 0 || is_mpi(request))
-        policy["backoffLimit"] = request.max_restarts;
+    if (request.max_restarts > 0 || is_mpi(request)) policy["backoffLimit"] = request.max_restarts;
     if (request.deadline) policy["activeDeadlineSeconds"] = *request.deadline;
     if (!request.priority.empty())
         policy["schedulingPolicy"] = json::object{{"priorityClass", request.priority}};

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -49,6 +50,7 @@ Examples:
 )";
 
 constexpr const char* kBackupVerb = "backup";
+constexpr const char* kArchive = "backup.tar";
 
 struct BackupOptions {
     std::string file;
@@ -57,14 +59,32 @@ struct BackupOptions {
     bool force = false;
 };
 
+/// Whether all that is in it is what a backup that was killed leaves: nothing else may be removed.
+bool is_left_behind(const fs::path& directory) {
+    std::error_code failed;
+    for (fs::directory_iterator at(directory, failed), end; !failed && at != end;
+         at.increment(failed)) {
+        const std::string name = at->path().filename();
+        const bool ours =
+            name == kArchive || name.starts_with(control_plane::kStoreFile) ||
+            std::ranges::find(control_plane::kKeyFiles, name) != std::end(control_plane::kKeyFiles);
+        if (!ours) return false;
+    }
+    return !failed;
+}
+
 /// A directory beside the backup, removed with this.
 class PartialBackup {
   public:
     static Result<PartialBackup> make(const fs::path& file) {
         fs::path path = file;
         path += ".partial";
-        // Of one that was killed. Nothing else has such a name in it, and no one else may write there.
         std::error_code failed;
+        if (fs::exists(path, failed) && !is_left_behind(path))
+            return Error(Code::kAlreadyExists,
+                         fmt::format("{} is in the way, and has more in it than a backup that was "
+                                     "killed leaves: remove it, or name another file",
+                                     path.string()));
         fs::remove_all(path, failed);
         if (::mkdir(path.c_str(), 0700) != 0) return system_error("making " + path.string(), errno);
         return PartialBackup(std::move(path));
@@ -133,7 +153,7 @@ Result<std::string> make_backup(const BackupOptions& options) {
         TRY(const std::vector<std::string> keys, copy_keys(home, partial.path()));
         names.insert(names.end(), keys.begin(), keys.end());
     }
-    const fs::path archive = partial.path() / "backup.tar";
+    const fs::path archive = partial.path() / kArchive;
     TRY(const BackupContents contents, write_backup(partial.path(), names,
                                                     {.version = MUSTER_VERSION,
                                                      .made = format_rfc3339(RealClock().wall_now()),

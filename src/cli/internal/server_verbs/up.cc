@@ -90,7 +90,7 @@ Exit status: 0 after 'muster down', Ctrl-C or SIGTERM; 1 when it could not start
 
 Examples:
   muster up --detach && export KUBECONFIG=~/.muster/kubeconfig
-  kubectl create -f examples/pytorch-digits.yaml && kubectl get pytorchjobs,pods -w
+  kubectl create -f examples/pytorch-digits.yaml && kubectl get pytorchjobs -w
 )";
 
 std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
@@ -346,8 +346,8 @@ int up(const UpOptions& options) {
     if (options.verbose > 0)
         log::set_level(options.verbose > 1 ? log::Level::kDebug : log::Level::kInfo);
     const rlim_t core_bytes = process::forbid_core_dumps();
-    const control_plane::Caller caller =
-        control_plane::with_own_programs(control_plane::current_caller());
+    const control_plane::Caller caller = control_plane::with_own_programs(
+        control_plane::current_caller(), control_plane::MissingLink::kLeave);
     Announcement announcement;
     if (options.supervise) {
         const auto ended =

@@ -35,9 +35,11 @@ constexpr std::chrono::seconds kForLeftBehind{5};
 
 void tell(std::string_view text) { fmt::print(stderr, "muster share: {}\n", text); }
 
-bool is_ignored(int signal) {
+/// nohup asks for that. Shells without job control let what they start in the background ignore
+/// SIGINT and SIGQUIT, too, but whoever sends one of them to this program means it.
+bool ignores_hangups() {
     struct sigaction now{};
-    return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+    return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 ShareSurroundings surroundings_of(const ShareCaller& caller, const std::string& mps_directory) {
@@ -170,7 +172,7 @@ Task<void> ShareSession::watch_ends() {
 
 Task<void> ShareSession::watch_signals() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
-        if (!is_ignored(signal)) signals_.add(signal);
+        if (signal != SIGHUP || !ignores_hangups()) signals_.add(signal);
     for (;;) {
         const int signal = co_await signals_.async_wait(asio::use_awaitable);
         if (signal == SIGUSR1 || signal == SIGUSR2)

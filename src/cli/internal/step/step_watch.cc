@@ -94,11 +94,17 @@ Task<void> StepWatch::look() {
 Task<void> StepWatch::ask() {
     std::optional<Instant> away_since;
     bool told = false;
+    bool was_missing = false;
     for (;;) {
         co_await clock_.sleep_for(std::min<Duration>(away_since ? kWhileAway : kBetweenQuestions,
                                                      request_.limits.away_after));
         const Instant asked = clock_.now();
         const auto answer = co_await client_.get(type_, namespace_, name_);
+        // A watch that was broken when the job went may not know of it.
+        const bool missing =
+            session_.posted() && !answer && answer.error().code() == Code::kNotFound;
+        if (missing && was_missing) session_.lose_jobs();
+        was_missing = missing;
         if (answer || !kube::is_away(answer.error())) {
             if (told) console_.tell({Tone::kGood, "the API server answers again"});
             away_since.reset();
