@@ -38,7 +38,7 @@ class VolumesOfTheApiTest : public ServerFixture {
         EXPECT_THAT(made.warnings, IsEmpty());
         settle();
     }
-    json::value read(const std::string& path) { return *get(path).body; }
+    json::value read(const std::string& path) { return kube::copy_of(*get(path).body); }
     std::string at(const json::value& object, const std::string& pointer) {
         boost::system::error_code missing;
         const json::value* found = object.find_pointer(pointer, missing);
