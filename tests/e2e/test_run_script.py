@@ -22,7 +22,7 @@ import torch.distributed as dist
 
 dist.init_process_group("gloo")
 # In one write: the ranks of a pod share its log, and print() writes the end of a line by itself.
-sys.stdout.write(f"rank {dist.get_rank()} of {dist.get_world_size()} got {sys.argv[1:]!r}\n")
+sys.stdout.write(f"rank {dist.get_rank()} of {dist.get_world_size()} got {sys.argv[1:]!r}\\n")
 sys.stdout.flush()
 dist.barrier()
 os._exit(int(os.environ.get("STATUS", "0")))
