@@ -24,7 +24,9 @@ def by_hand(script):
 
 
 def under_torchrun(script):
-    return [([PYTHON, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={PROCESSES}", script], {})]
+    # The last two say where output goes, which PyTorch 1.13 can't find out for itself with Python 3.11.
+    return [([PYTHON, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={PROCESSES}", "--redirects", "1", "--tee", "1",
+              script], {})]
 
 
 def under_muster(muster):
