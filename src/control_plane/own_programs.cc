@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/fields.h"
 #include "control_plane/machine.h"
 
 namespace muster::control_plane {
@@ -36,11 +37,8 @@ fs::path directory_with_link(const fs::path& directory, const fs::path& program,
 }
 
 bool has_entry(std::string_view path, std::string_view entry) {
-    while (!path.empty()) {
-        const std::size_t colon = path.find(':');
-        if (path.substr(0, colon) == entry) return true;
-        path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
-    }
+    while (!path.empty())
+        if (take_field(path, ':') == entry) return true;
     return false;
 }
 

@@ -113,7 +113,7 @@ class CrashReport {
         if (awaited.type == kube::types::kPods)
             pods.field_selector = "metadata.name=" + awaited.name;
         else if (jobs::find_kind(awaited.type.api_version(), awaited.type.kind) != nullptr)
-            pods.label_selector = "training.kubeflow.org/job-name=" + awaited.name;
+            pods.label_selector = fmt::format("{}={}", jobs::labels::kJobName, awaited.name);
         else
             return;
         watch_.emplace(connection.client(), connection.clock(), rng_, kube::types::kPods,

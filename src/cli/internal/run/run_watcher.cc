@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "jobs/kind.h"
+
 namespace muster::cli {
 
 namespace {
-
-constexpr const char* kJobNameLabel = "training.kubeflow.org/job-name";
 
 kube::ListOptions in(std::string ns) {
     kube::ListOptions options;
@@ -64,7 +64,8 @@ RunWatcher::RunWatcher(kube::Client& client, Clock& clock, Rng& rng,
     }
     for (const auto& [ns, names] : jobs_of) {
         kube::ListOptions options = in(ns);
-        options.label_selector = fmt::format("{} in ({})", kJobNameLabel, fmt::join(names, ","));
+        options.label_selector =
+            fmt::format("{} in ({})", jobs::labels::kJobName, fmt::join(names, ","));
         watch_pods(std::move(options));
     }
     for (const std::string& ns : namespaces) {

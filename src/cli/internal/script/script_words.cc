@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/fields.h"
 #include "cli/internal/flags/flags.h"
 #include "control_plane/daemon/caller.h"
 #include "control_plane/machine.h"
@@ -29,13 +30,9 @@ bool is_program(const std::string& word, const control_plane::Machine& machine,
     if (word.empty()) return false;
     if (word.find('/') != std::string::npos) return machine.kind_of(word) == kProgram;
     if (machine.kind_of(word) != kMissing) return false;
-    std::string_view path = search;
-    while (!path.empty()) {
-        const std::size_t colon = path.find(':');
-        if (machine.kind_of(std::string(path.substr(0, colon)) + "/" + word) == kProgram)
+    for (std::string_view path = search; !path.empty();)
+        if (machine.kind_of(std::string(take_field(path, ':')) + "/" + word) == kProgram)
             return true;
-        path = colon == path.npos ? std::string_view() : path.substr(colon + 1);
-    }
     return false;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/async/task_group.h"
+#include "jobs/kind.h"
 #include "kube/client/informer.h"
 #include "kube/objects/api_status.h"
 #include "kube/objects/resource_type.h"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr Duration kFirstFindPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestFindPause = std::chrono::seconds(2);
-constexpr std::string_view kJobName = "training.kubeflow.org/job-name";
 
 std::string metadata_at(const json::value& object, std::string_view key) {
     const json::object* const fields = object.if_object();
@@ -109,7 +109,8 @@ Task<Result<Replacement::End>> Replacement::wait_until_gone(std::vector<Earlier>
     of_jobs.label_selector = labels_;
     kube::ListOptions of_pods;
     of_pods.namespace_ = namespace_;
-    of_pods.label_selector = fmt::format("{} in ({})", kJobName, fmt::join(names, ","));
+    of_pods.label_selector =
+        fmt::format("{} in ({})", jobs::labels::kJobName, fmt::join(names, ","));
     kube::Informer<std::string> job_watch(client_, clock_, rng_, type_, of_jobs, uid_view);
     kube::Informer<std::string> pod_watch(client_, clock_, rng_, kube::types::kPods, of_pods,
                                           uid_view);

@@ -6,6 +6,9 @@
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
+#include "cli/internal/script/start_command.h"
+#include "manifest/literal_text.h"
+
 namespace muster::cli {
 
 namespace {
@@ -97,19 +100,7 @@ bool launches_itself(std::string_view command) {
     if (first == command.npos) return false;
     command.remove_prefix(first);
     const std::string_view program = command.substr(0, command.find_first_of(" \t\r\n"));
-    const std::string_view name = program.substr(program.rfind('/') + 1);
-    return name == "mpirun" || name == "mpiexec" || name == "horovodrun" || name == "orterun";
-}
-
-/// Kubernetes replaces "$(NAME)" in a command and takes "$$" for "$"; what is left is as it was.
-std::string without_expansion(std::string_view text) {
-    std::string made;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        made += text[i];
-        const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-        if (text[i] == '$' && (next == '$' || next == '(')) made += '$';
-    }
-    return made;
+    return is_mpirun(program);
 }
 
 /// The command is one word behind a shell's -c, so nothing in it is split or expanded on the way.
@@ -120,7 +111,7 @@ json::array command_words(const StepRequest& request, StepRole role) {
         words = launch_words(request);
     words.emplace_back("bash");
     words.emplace_back("-c");
-    words.emplace_back(without_expansion(request.command));
+    words.emplace_back(manifest::literal_text(request.command));
     return words;
 }
 
