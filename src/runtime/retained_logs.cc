@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "base/parse_number.h"
 #include "kube/values/json_access.h"
@@ -118,5 +119,54 @@ Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executo
     options.follow = false;
     return open_log(std::move(log), nullptr, options, now);
 }
+
+struct RetainedLogFollower::State {
+    asio::any_io_executor executor;
+    std::unique_ptr<LogWatch> watch;
+    /// By pod, container and instance. Those that nothing reads any more are gone.
+    std::map<std::tuple<std::string, std::string, int>, std::weak_ptr<LogFile>> open;
+    std::set<std::tuple<std::string, std::string, int>> ended;
+    bool all_ended = false;
+};
+
+RetainedLogFollower::RetainedLogFollower(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RetainedLogFollower::~RetainedLogFollower() = default;
+
+Result<std::unique_ptr<RetainedLogFollower>> RetainedLogFollower::create(
+    asio::any_io_executor executor) {
+    TRY(auto watch, LogWatch::create(executor));
+    return std::unique_ptr<RetainedLogFollower>(new RetainedLogFollower(
+        std::unique_ptr<State>(new State{std::move(executor), std::move(watch), {}, {}})));
+}
+
+Result<std::unique_ptr<kube::TextStream>> RetainedLogFollower::open(const RetainedPod& pod,
+                                                                    int instance,
+                                                                    kube::LogOptions options,
+                                                                    WallTime now) {
+    const fs::path file = pod.directory / options.container / fmt::format("{}.log", instance);
+    TRY(auto log, LogFile::follow(state_->executor, file));
+    const std::tuple key(pod.uid, options.container, instance);
+    if (state_->all_ended || state_->ended.contains(key)) log->finish();
+    state_->open[key] = log;
+    options.follow = true;
+    return open_log(std::move(log), state_->watch.get(), options, now);
+}
+
+void RetainedLogFollower::end(const std::string& pod_uid, const std::string& container,
+                              int instance) {
+    const std::tuple key(pod_uid, container, instance);
+    if (!state_->ended.insert(key).second) return;
+    const auto open = state_->open.find(key);
+    if (open == state_->open.end()) return;
+    if (const auto log = open->second.lock()) log->finish();
+}
+
+void RetainedLogFollower::end_all() {
+    state_->all_ended = true;
+    for (const auto& [key, open] : state_->open)
+        if (const auto log = open.lock()) log->finish();
+}
+
+Task<void> RetainedLogFollower::run() { return state_->watch->run(); }
 
 }  // namespace muster::runtime

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/async.h"
 #include "base/result.h"
 #include "base/time/clock.h"
 #include "kube/client/client.h"
@@ -55,5 +56,27 @@ std::vector<int> retained_instances(const RetainedPod& pod, const std::string& c
 Result<std::unique_ptr<kube::TextStream>> open_retained_log(asio::any_io_executor executor,
                                                             const RetainedPod& pod, int instance,
                                                             kube::LogOptions options, WallTime now);
+
+/// Reads retained logs that a node of another process still writes. Thread: the loop of its executor.
+class RetainedLogFollower {
+  public:
+    static Result<std::unique_ptr<RetainedLogFollower>> create(asio::any_io_executor executor);
+    ~RetainedLogFollower();
+
+    /// The log of an instance, which continues until end() was called for it. As
+    /// open_retained_log().
+    Result<std::unique_ptr<kube::TextStream>> open(const RetainedPod& pod, int instance,
+                                                   kube::LogOptions options, WallTime now);
+    /// Nothing more comes of that instance of a container.
+    void end(const std::string& pod_uid, const std::string& container, int instance);
+    void end_all();
+    /// One at a time; runs until it is cancelled.
+    Task<void> run();
+
+  private:
+    struct State;
+    explicit RetainedLogFollower(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace muster::runtime

@@ -24,6 +24,9 @@ BINARY = pathlib.Path(
 # The static program that an operator's pods get, of the same build.
 IN_PODS = BINARY.parents[1] / "pod_tools" / "muster-in-pods"
 
+# Programs that tests start by themselves keep their runs here.
+os.environ.setdefault("MUSTER_RUNS_DIR", str(ROOT / "build" / "runs"))
+
 # No test may take longer: a hang is a failure with the output so far, not a stuck suite.
 LIMIT_S = 120
 
@@ -101,7 +104,8 @@ class Muster:
         self.prefix = []  # say, ["unshare", "-m"]
         self.identity = {}
         self.mark = f"muster-e2e-{uuid.uuid4().hex}"
-        self.environment = dict(os.environ, MUSTER_E2E_MARK=self.mark)
+        # What it keeps of its runs goes with the test.
+        self.environment = dict(os.environ, MUSTER_E2E_MARK=self.mark, MUSTER_RUNS_DIR=str(directory / "runs"))
 
     def become(self, uid):
         """From now on muster runs as this ordinary user, with a directory and a copy of its own: what is root's
@@ -112,7 +116,7 @@ class Muster:
         for path in (self.directory, self.binary):
             os.chown(path, uid, uid)
             os.chmod(path, 0o755)
-        self.environment.update(HOME=str(self.directory), PATH="/usr/bin:/bin", TMPDIR="/tmp")
+        self.environment.update(HOME=str(self.directory), PATH="/usr/bin:/bin", TMPDIR="/tmp", MUSTER_RUNS_DIR="")
         self.identity = {"user": uid, "group": uid, "extra_groups": []}
 
     def start(self, *args, stdin=None):

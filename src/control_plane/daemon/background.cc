@@ -24,7 +24,8 @@ namespace {
 constexpr char kReady = 'r';
 constexpr char kFailed = 'f';
 
-[[noreturn]] void wait_as_parent(int pipe, pid_t child, const std::filesystem::path& log) {
+[[noreturn]] void wait_as_parent(std::string_view verb, int pipe, pid_t child,
+                                 const std::filesystem::path& log) {
     std::string told;
     std::array<char, 4096> buffer;
     for (;;) {
@@ -45,7 +46,7 @@ constexpr char kFailed = 'f';
         fmt::print(stderr, "{}", told.substr(1));
         ::_exit(1);
     }
-    fmt::print(stderr, "muster up: the background process ended before it was ready ({}); see {}\n",
+    fmt::print(stderr, "{}: the background process ended before it was ready ({}); see {}\n", verb,
                WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                                    : fmt::format("exit status {}", WEXITSTATUS(status)),
                log.string());
@@ -67,7 +68,7 @@ void close_inherited() {
 
 }  // namespace
 
-Result<Background> Background::start(const std::filesystem::path& path,
+Result<Background> Background::start(std::string_view verb, const std::filesystem::path& path,
                                      std::function<WallTime()> time) {
     // Tried here, where a failure can still be told.
     const UniqueFd output(
@@ -81,7 +82,7 @@ Result<Background> Background::start(const std::filesystem::path& path,
     if (child < 0) return system_error("going into the background", errno);
     if (child > 0) {
         ::close(pipe[1]);
-        wait_as_parent(pipe[0], child, path);
+        wait_as_parent(verb, pipe[0], child, path);
     }
     ::close(pipe[0]);
     // Away from the terminal, whose signals are not for it.

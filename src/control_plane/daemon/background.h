@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time/clock.h"
@@ -17,7 +18,8 @@ class Background {
   public:
     /// Never returns in the parent. From here on the child's output goes to `path`, which stays
     /// bounded (DaemonLog); `time` is the time of its lines.
-    static Result<Background> start(const std::filesystem::path& path,
+    /// `verb`: "muster up", for what the parent says.
+    static Result<Background> start(std::string_view verb, const std::filesystem::path& path,
                                     std::function<WallTime()> time);
     ~Background();
     Background(Background&& other) noexcept : ready_(other.ready_) { other.ready_ = -1; }

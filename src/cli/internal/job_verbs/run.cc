@@ -6,12 +6,13 @@
 #include "base/log.h"
 #include "base/visible_text.h"
 #include "cli/internal/flags/shared_flags.h"
-#include "cli/internal/local_run/local_run.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/prepare/prepare.h"
-#include "cli/internal/run/cluster_run.h"
+#include "cli/internal/record/notification.h"
 #include "cli/internal/run/run_options.h"
 #include "cli/internal/run/run_shell.h"
+#include "cli/internal/run_places/cluster_run.h"
+#include "cli/internal/run_places/local_run.h"
 #include "cli/internal/script/job_manifest.h"
 #include "cli/internal/script/new_file.h"
 #include "cli/internal/script/script_flags.h"
@@ -119,7 +120,15 @@ On a cluster, where an operator runs the jobs; the output is the same:
                              Flags about this machine (--mount, --volume, --secret, --entrypoint,
                              --fit, --files, --sandbox, --workdir per-pod, --keep) are rejected
 
+What is kept of it (docs/runs.md), in a folder below ~/.muster/runs or MUSTER_RUNS_DIR:
+  -d, --detach               continue without the terminal: 'muster ps' lists it, 'muster attach',
+                             'logs', 'describe', 'why' and 'stop' take its name
+      --no-record            keep nothing
+
 When it ends:
+      --notify URL|COMMAND   post JSON to the URL (its "text" is what chat services show), or start the
+                             command with it as standard input and MUSTER_RUN, MUSTER_RESULT and
+                             MUSTER_EXIT_STATUS in its environment. A failure of it is told only
       --timeout DURATION     give up after this long, as in 90s or 1h30m
       --give-up-after N      give up when a container has failed in the same way N times in a row, each
                              time within ten minutes of its start (default: 3; 0: never). On a cluster
@@ -250,6 +259,13 @@ class RunVerb final : public VerbOf<RunOptions> {
         flags.value("--output,-o", output_);
         flags.flag("--keep", options_.keep);
         flags.flag("--dry-run", options_.dry_run);
+        flags.flag("--detach,-d", options_.detach);
+        flags.exclude("--detach", "--output");
+        flags.exclude("--detach", "--dry-run");
+        flags.exclude("--detach", "--print");
+        flags.flag("--no-record", options_.no_record);
+        flags.exclude("--detach", "--no-record");
+        flags.value("--notify", options_.notify);
         flags.value("--timeout", timeout_);
         flags.value("--give-up-after", options_.give_up_after, not_a_count);
         flags.flag("--quiet,-q", options_.quiet);
@@ -268,6 +284,8 @@ class RunVerb final : public VerbOf<RunOptions> {
         const bool names_framework =
             name() == kLaunchVerb && !words.empty() && framework_named(words.front());
         if (names_framework) words.insert(words.begin(), "--framework");
+        options_.command = words;
+        options_.command.insert(options_.command.begin(), std::string(name()));
         RunVerb same(name(), help());
         ScriptLine line = take_script_line(words, same);
         options_.script.command = std::move(line.command);
@@ -293,6 +311,9 @@ class RunVerb final : public VerbOf<RunOptions> {
             options_.cluster = {.kubeconfig = kubeconfig_,
                                 .context = context_,
                                 .namespace_ = options_.manifest.adjustments.namespace_};
+        if (is_notification_url(options_.notify))
+            if (auto url = notification_url(options_.notify); !url)
+                return fmt::format("--notify {}: {}", options_.notify, url.error().message());
         if (auto wrong = read_output(output_, options_.output)) return wrong;
         if (auto wrong = read_duration("--timeout", timeout_, "90s or 1h30m", options_.timeout))
             return wrong;

@@ -49,7 +49,7 @@ void AttemptReader::read_chosen(const LogSource& source, const ChosenAttempt& ch
     if (pod != kept.end())
         session_.read(source, *pod, attempt.instance);
     else
-        session_.read(source, attempt.instance + 1 < source.started);
+        session_.read(*client_, source, attempt.instance + 1 < source.started);
 }
 
 }  // namespace muster::cli

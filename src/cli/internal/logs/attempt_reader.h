@@ -17,10 +17,15 @@ class AttemptReader {
   public:
     /// `pods`: the newest of each replica; of those in `gone` only the logs are left. `on_disk`: all
     /// pods with retained logs, of any job. The first three outlive this.
-    AttemptReader(LogSession& session, const std::vector<LogPod>& pods,
+    /// `client`: for the pods that exist; null if all of them are in `gone`.
+    AttemptReader(LogSession& session, kube::Client* client, const std::vector<LogPod>& pods,
                   const std::vector<runtime::RetainedPod>& gone,
                   std::vector<runtime::RetainedPod> on_disk)
-        : session_(session), pods_(pods), gone_(gone), on_disk_(std::move(on_disk)) {}
+        : session_(session),
+          client_(client),
+          pods_(pods),
+          gone_(gone),
+          on_disk_(std::move(on_disk)) {}
 
     /// Attempt `number` of the container, or without it the one before the present one. Nothing
     /// happens if it never began.
@@ -37,6 +42,7 @@ class AttemptReader {
                      const std::vector<runtime::RetainedPod>& kept);
 
     LogSession& session_;
+    kube::Client* client_;
     const std::vector<LogPod>& pods_;
     const std::vector<runtime::RetainedPod>& gone_;
     std::vector<runtime::RetainedPod> on_disk_;

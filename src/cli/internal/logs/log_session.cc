@@ -12,6 +12,14 @@ namespace {
 /// How long a line of a followed log waits for those of silent logs.
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
+Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::RetainedPod pod, int instance,
+                                                          kube::LogOptions request, WallTime now) {
+    co_return runtime::open_retained_log(co_await asio::this_coro::executor, pod, instance,
+                                         std::move(request), now);
+}
+
+}  // namespace
+
 kube::LogOptions request_of(const LogsOptions& options, const std::string& container) {
     kube::LogOptions request;
     request.container = container;
@@ -24,49 +32,42 @@ kube::LogOptions request_of(const LogsOptions& options, const std::string& conta
     return request;
 }
 
-Task<Result<std::unique_ptr<kube::TextStream>>> open_kept(runtime::RetainedPod pod, int instance,
-                                                          kube::LogOptions request, WallTime now) {
-    co_return runtime::open_retained_log(co_await asio::this_coro::executor, pod, instance,
-                                         std::move(request), now);
-}
-
-}  // namespace
-
-LogSession::LogSession(Connection& connection, const LogsOptions& options, Console& console,
-                       asio::any_io_executor executor, bool prefixes)
-    : connection_(connection),
+LogSession::LogSession(TaskGroup& tasks, Clock& clock, const LogsOptions& options, Console& console,
+                       bool prefixes)
+    : tasks_(tasks),
+      clock_(clock),
       options_(options),
       console_(console),
       prefixes_(prefixes),
       merge_(options.follow ? std::optional(kPatience) : std::nullopt),
-      came_(executor),
-      taken_(executor) {}
+      came_(tasks.executor()),
+      taken_(tasks.executor()) {}
 
-void LogSession::read(const LogSource& source, bool previous) {
+void LogSession::read(kube::Client& client, const LogSource& source, bool previous) {
     kube::LogOptions request = request_of(options_, source.container);
     request.previous = previous;
-    read(source.shown, [this, source, request = std::move(request)] {
-        return connection_.client().logs(source.namespace_, source.pod, request);
+    read(source.shown, [&client, source, request = std::move(request)] {
+        return client.logs(source.namespace_, source.pod, request);
     });
 }
 
 void LogSession::read(const LogSource& source, runtime::RetainedPod pod, int instance) {
     read(source.shown,
          [this, instance, pod = std::move(pod), request = request_of(options_, source.container)] {
-             return open_kept(pod, instance, request, connection_.clock().wall_now());
+             return open_kept(pod, instance, request, clock_.wall_now());
          });
 }
 
 void LogSession::read(std::string name, Open open) {
     const std::size_t number = merge_.open();
     names_.push_back(std::move(name));
-    connection_.tasks().spawn("log of " + names_.back(), follow(number, std::move(open)),
-                              [this, number](const std::string& what) {
-                                  failures_.emplace_back(
-                                      Code::kInternal, fmt::format("{}: {}", names_[number], what));
-                                  merge_.end(number);
-                                  came_.notify_all();
-                              });
+    tasks_.spawn("log of " + names_.back(), follow(number, std::move(open)),
+                 [this, number](const std::string& what) {
+                     failures_.emplace_back(Code::kInternal,
+                                            fmt::format("{}: {}", names_[number], what));
+                     merge_.end(number);
+                     came_.notify_all();
+                 });
 }
 
 void LogSession::no_more() {
@@ -75,9 +76,8 @@ void LogSession::no_more() {
 }
 
 Task<void> LogSession::follow(std::size_t number, Open open) {
-    Clock& clock = connection_.clock();
     LineSplitter splitter(
-        [&](std::string_view line, bool) { merge_.add(number, line, clock.now()); });
+        [&](std::string_view line, bool) { merge_.add(number, line, clock_.now()); });
     auto stream = co_await open();
     if (stream) ++opened_;
     std::optional<Error> failure;
@@ -117,14 +117,13 @@ void LogSession::show(const std::vector<LogMerge::Line>& lines) {
 }
 
 Task<Result<int>> LogSession::run() {
-    Clock& clock = connection_.clock();
     while (!console_.broken()) {
-        show(merge_.take(clock.now()));
+        show(merge_.take(clock_.now()));
         taken_.notify_all();
         if (no_more_ && merge_.finished()) break;
         const std::optional<Instant> wake = merge_.wake_at();
         if (wake)
-            (void)co_await within(clock, std::max(Duration(1), *wake - clock.now()), changed());
+            (void)co_await within(clock_, std::max(Duration(1), *wake - clock_.now()), changed());
         else
             co_await came_.wait();
     }

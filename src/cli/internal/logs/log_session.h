@@ -8,26 +8,31 @@
 #include <vector>
 
 #include "base/async/signal.h"
-#include "cli/internal/connect/connection.h"
+#include "base/async/task_group.h"
+#include "base/time/clock.h"
 #include "cli/internal/logs/log_merge.h"
 #include "cli/internal/logs/log_options.h"
 #include "cli/internal/logs/log_sources.h"
 #include "cli/internal/run/console.h"
+#include "kube/client/client.h"
 #include "runtime/retained_logs.h"
 
 namespace muster::cli {
 
-/// Shows the logs of several containers merged by their time stamps. A task of its own in the
-/// connection's group reads each log, and has to keep it. Thread: the loop of the connection. run()
-/// it once.
+/// What is asked for of a container's log. Pure.
+kube::LogOptions request_of(const LogsOptions& options, const std::string& container);
+
+/// Shows the logs of several containers merged by their time stamps. A task of its own in the group
+/// reads each log; whoever stops the group keeps the session until then. Thread: the loop of the
+/// group. run() it once.
 class LogSession {
   public:
     /// All of these outlive it. `prefixes`: each line begins with the name of its pod.
-    LogSession(Connection& connection, const LogsOptions& options, Console& console,
-               asio::any_io_executor executor, bool prefixes);
+    LogSession(TaskGroup& tasks, Clock& clock, const LogsOptions& options, Console& console,
+               bool prefixes);
 
     /// Reads a log to its end: that of an existing pod's newest instance, or of the one before.
-    void read(const LogSource& source, bool previous = false);
+    void read(kube::Client& client, const LogSource& source, bool previous = false);
     /// The same for an instance in a pod with retained logs.
     void read(const LogSource& source, runtime::RetainedPod pod, int instance);
     /// Opens a log from wherever it is kept.
@@ -49,7 +54,8 @@ class LogSession {
     Task<bool> changed();
     void show(const std::vector<LogMerge::Line>& lines);
 
-    Connection& connection_;
+    TaskGroup& tasks_;
+    Clock& clock_;
     const LogsOptions& options_;
     Console& console_;
     bool prefixes_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/time/real_clock.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/description.h"
 #include "cli/internal/describe/event_lines.h"
@@ -8,6 +9,8 @@
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_lists.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/runs/named_run.h"
+#include "cli/internal/runs/run_description.h"
 #include "cli/internal/verbs/verbs.h"
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
@@ -17,10 +20,11 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kDescribeHelp =
-    R"(Describes objects, and what happened to them.
+    R"(Describes runs and objects, and what happened to them.
 
 Usage: muster describe KIND[,KIND...] [NAME...] [FLAGS]
        muster describe KIND/NAME...  [FLAGS]
+       muster describe RUN
        muster describe NAME...       [FLAGS]       of a job, else of a pod
 
 For a job: its replicas, restarts, pods and conditions, and which container failed first. For a pod: its containers,
@@ -32,6 +36,7 @@ with their current and previous states. For a node: its resources. For anything 
 Exit status: 0; 1 when something named does not exist.
 
 Examples:
+  muster describe train-3
   muster describe digits
   muster describe pytorchjob/digits
   muster describe pods -l training.kubeflow.org/job-name=digits
@@ -101,6 +106,18 @@ Task<Result<int>> describe_objects(Connection& connection, const DescribeOptions
 }
 
 int describe(const DescribeOptions& options) {
+    const control_plane::Caller caller = control_plane::current_caller();
+    const std::vector<std::string>& words = options.objects.words;
+    std::optional<FoundRun> run;
+    // Any other word is the kind of something on a server, which says what is wrong.
+    if (words.size() == 1)
+        run = find_named_run(words.front(), options.server, caller).value_or(std::nullopt);
+    if (run) {
+        const Result<std::string> text = describe_run(*run, RealClock().wall_now());
+        if (text) print(*text);
+        if (!text) tell_error(kDescribeVerb, text.error());
+        return text ? 0 : 1;
+    }
     return on_server(kDescribeVerb, options.server,
                      [&](Connection& connection) { return describe_objects(connection, options); });
 }

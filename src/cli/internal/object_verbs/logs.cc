@@ -12,6 +12,8 @@
 #include "cli/internal/objects/discover.h"
 #include "cli/internal/objects/object_follow.h"
 #include "cli/internal/objects/object_words.h"
+#include "cli/internal/runs/named_run.h"
+#include "cli/internal/runs/run_logs.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/daemon/caller.h"
 #include "jobs/kind.h"
@@ -23,9 +25,9 @@ namespace muster::cli {
 namespace {
 
 constexpr std::string_view kLogsHelp =
-    R"(Shows the logs of a job: those of all its replicas merged, in order of time.
+    R"(Shows the logs of a run or a job: those of all its replicas merged, in order of time.
 
-Usage: muster logs JOB | KIND/JOB | pod/NAME [FLAGS]
+Usage: muster logs RUN | JOB | KIND/JOB | pod/NAME [FLAGS]
 
 Each line begins with the name of its pod. The lines of a single container are shown as they are.
 
@@ -50,6 +52,7 @@ How:
 Exit status: 0; 1 when there is no such log.
 
 Examples:
+  muster logs train-3
   muster logs digits -f
   muster logs pytorchjob/digits --replica Worker --tail 20
   muster logs digits --rank 0 --previous
@@ -153,11 +156,11 @@ Task<Result<std::vector<LogPod>>> list_pods(Connection& connection, Subject subj
 }
 
 /// Starts to read a container's log, wherever it is.
-void read_log(LogSession& session, const LogSource& source,
+void read_log(kube::Client& client, LogSession& session, const LogSource& source,
               const std::vector<runtime::RetainedPod>& kept) {
     const auto pod = std::ranges::find(kept, source.pod_uid, &runtime::RetainedPod::uid);
     if (pod == kept.end())
-        session.read(source);
+        session.read(client, source);
     else
         session.read(source, *pod, source.started - 1);
 }
@@ -166,8 +169,9 @@ void read_log(LogSession& session, const LogSource& source,
 class PodsFollower {
   public:
     /// `kept`: pods of it that are gone.
-    PodsFollower(LogSession& session, LogChoice choice, std::vector<runtime::RetainedPod> kept)
-        : session_(session), choice_(std::move(choice)), kept_(std::move(kept)) {
+    PodsFollower(kube::Client& client, LogSession& session, LogChoice choice,
+                 std::vector<runtime::RetainedPod> kept)
+        : client_(client), session_(session), choice_(std::move(choice)), kept_(std::move(kept)) {
         for (const runtime::RetainedPod& pod : kept_) pods_.insert_or_assign(pod.uid, log_pod(pod));
     }
 
@@ -186,11 +190,12 @@ class PodsFollower {
             // The server gives the newest instance; one that came and went between two states of
             // the pod is the one before it.
             read = source.started;
-            read_log(session_, source, kept_);
+            read_log(client_, session_, source, kept_);
         }
     }
 
   private:
+    kube::Client& client_;
     LogSession& session_;
     LogChoice choice_;
     std::vector<runtime::RetainedPod> kept_;
@@ -272,7 +277,7 @@ Result<void> read_attempts(Connection& connection, const LogsOptions& options, L
     if (sources.empty())
         return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,
                                                   nothing_chosen(pods, choice_of(options))));
-    AttemptReader reader(session, pods, subject.kept, list_kept(connection));
+    AttemptReader reader(session, &connection.client(), pods, subject.kept, list_kept(connection));
     for (const LogSource& source : sources) reader.read(source, options.attempt);
     if (!reader.any())
         return reader.missing().empty() ? no_attempt(subject, options.attempt, reader.most())
@@ -283,13 +288,14 @@ Result<void> read_attempts(Connection& connection, const LogsOptions& options, L
 }
 
 /// Begins to read the newest log of each source.
-Result<void> read_newest(const LogsOptions& options, LogSession& session, const Subject& subject,
-                         const std::vector<LogPod>& pods, const std::vector<LogSource>& sources) {
+Result<void> read_newest(Connection& connection, const LogsOptions& options, LogSession& session,
+                         const Subject& subject, const std::vector<LogPod>& pods,
+                         const std::vector<LogSource>& sources) {
     bool any = false;
     for (const LogSource& source : sources) {
         if (source.started == 0) continue;
         any = true;
-        read_log(session, source, subject.kept);
+        read_log(connection.client(), session, source, subject.kept);
     }
     if (!any)
         return Error(Code::kNotFound, fmt::format("{}: {}", subject.shown,
@@ -311,20 +317,20 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
     const std::vector<LogSource> sources = choose_sources(pods, choice_of(options));
     const bool prefixes = subject.of_job || sources.size() > 1;
     const bool earlier = options.previous || options.attempt;
-    auto session = std::make_shared<LogSession>(connection, options, console,
-                                                co_await asio::this_coro::executor, prefixes);
+    auto session = std::make_shared<LogSession>(connection.tasks(), connection.clock(), options,
+                                                console, prefixes);
     connection.keep(session);
     if (options.follow && !subject.uid.empty()) {
-        auto following =
-            std::make_shared<Following>(connection, *session, subject,
-                                        PodsFollower(*session, choice_of(options), subject.kept));
+        auto following = std::make_shared<Following>(
+            connection, *session, subject,
+            PodsFollower(connection.client(), *session, choice_of(options), subject.kept));
         connection.keep(following);
         // This process shows these logs and does nothing else.
         connection.tasks().spawn_essential("pods", following->run());
     } else if (earlier) {
         CO_TRY_VOID(read_attempts(connection, options, *session, subject, pods, sources));
     } else {
-        CO_TRY_VOID(read_newest(options, *session, subject, pods, sources));
+        CO_TRY_VOID(read_newest(connection, options, *session, subject, pods, sources));
     }
     CO_TRY(const int status, co_await session->run());
     for (const Error& failure : session->failures()) tell_error(kLogsVerb, failure);
@@ -333,9 +339,19 @@ Task<Result<int>> show_logs(Connection& connection, const LogsOptions& options, 
                                        session->opened() > 0);
 }
 
-int logs(const LogsOptions& options) {
-    ConsoleOptions shown =
-        console_for(false, false, !control_plane::current_caller().variable("NO_COLOR").empty());
+int logs(LogsOptions options) {
+    const control_plane::Caller caller = control_plane::current_caller();
+    const auto found = find_named_run(options.about, options.server, caller);
+    if (!found) {
+        tell_error(kLogsVerb, found.error());
+        return 1;
+    }
+    if (const std::optional<FoundRun>& run = *found) {
+        if (!run->record.on_cluster) return show_run_logs(*run, options, caller);
+        options.server = server_of(run->record);
+        options.about = job_word_of(run->record);
+    }
+    ConsoleOptions shown = console_for(false, false, !caller.variable("NO_COLOR").empty());
     shown.raw = options.raw;
     Console console(shown);
     return on_server(kLogsVerb, options.server, [&](Connection& connection) {
@@ -362,7 +378,7 @@ class LogsVerb final : public VerbOf<LogsOptions> {
         flags.value("--since", since_);
     }
     std::optional<std::string> finish(const Flags&) override {
-        if (options_.about.empty()) return "name a job, or a pod as pod/NAME";
+        if (options_.about.empty()) return "name a run or a job, or a pod as pod/NAME";
         if (options_.rank && *options_.rank < 0)
             return fmt::format("--rank wants a number from 0 on, not {}", *options_.rank);
         if (options_.tail && *options_.tail < 0)

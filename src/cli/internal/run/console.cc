@@ -37,8 +37,11 @@ Console::~Console() {
 }
 
 void Console::tell(const Told& told) {
-    if (options_.quiet && told.tone != Tone::kBad) return;
+    const bool shown = !options_.quiet || told.tone == Tone::kBad;
+    if (!shown && !options_.copy) return;
     std::string line = "muster: " + indented(visible_text(without_styles(told.text)));
+    if (options_.copy) options_.copy(line + "\n");
+    if (!shown) return;
     if (options_.color) {
         int color = told.tone == Tone::kGood ? 32 : told.tone == Tone::kBad ? 31 : 2;
         line = fmt::format("\x1b[{}m{}\x1b[0m", color, line);
@@ -56,7 +59,17 @@ void Console::flush() {
     gathered_.clear();
 }
 
+/// The prefixes have colours, and what a program wrote may have more.
+void Console::copy_block(std::string_view lines) {
+    if (!options_.color) return options_.copy(lines);
+    std::string plain;
+    plain.reserve(lines.size());
+    while (!lines.empty()) plain += without_styles(take_field(lines, '\n')) + "\n";
+    options_.copy(plain);
+}
+
 void Console::write_block(std::string_view lines) {
+    if (options_.copy) copy_block(lines);
     if (gathers()) {
         gathered_ += lines;
         if (gathered_.size() >= kGathered) flush();
@@ -108,7 +121,7 @@ void Console::clear_progress() {
 }
 
 void Console::write_through(std::string_view bytes) {
-    while (!bytes.empty() && !broken_) {
+    while (!bytes.empty() && !broken_ && !options_.hidden) {
         ssize_t written = ::write(options_.descriptor, bytes.data(), bytes.size());
         if (written >= 0) {
             bytes.remove_prefix(static_cast<std::size_t>(written));

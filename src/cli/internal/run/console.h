@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ struct ConsoleOptions {
     bool raw = false;       ///< a terminal gets pods' lines as they are
     bool gathers = false;   ///< pods' lines are kept until flush(), or until there are many
     bool brackets = false;  ///< "[worker-0] " before a pod's lines, not "worker-0 | "
+    bool hidden = false;    ///< only `copy` gets anything
+    /// Gets all that is told and written, without colours and whether it is quiet or not.
+    std::function<void(std::string_view lines)> copy = nullptr;
 };
 
 /// The output for people: our own lines, the pods' lines and one progress line below them. Nothing in
@@ -23,7 +27,7 @@ struct ConsoleOptions {
 /// goes away, broken() becomes true and output is dropped. Thread: the loop; writes block.
 class Console {
   public:
-    explicit Console(ConsoleOptions options) : options_(options) {}
+    explicit Console(ConsoleOptions options) : options_(std::move(options)) {}
     ~Console();
 
     Console(const Console&) = delete;
@@ -48,6 +52,7 @@ class Console {
     bool broken() const { return broken_; }
 
   private:
+    void copy_block(std::string_view lines);
     void write_lines(std::string_view lines);
     void write_through(std::string_view bytes);
 

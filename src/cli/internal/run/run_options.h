@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/internal/connect/server_options.h"
 #include "cli/internal/objects/output_format.h"
@@ -22,6 +23,10 @@ struct RunOptions {
     std::string logs_dir;
     OutputFormat output = OutputFormat::kNone;
     bool keep = false;
+    std::vector<std::string> command;  ///< the words of the line, after "muster"
+    bool detach = false;               ///< it continues without the terminal
+    bool no_record = false;            ///< nothing is kept of it
+    std::string notify;                ///< a URL or a command for its end; empty: none
     bool dry_run = false;
     std::optional<std::chrono::nanoseconds> timeout;
     int give_up_after = 3;  ///< equal failures in a row; 0: never

@@ -76,6 +76,7 @@ RunSession::RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, k
                               const PodView* after) { pod_changed(before, after); },
                 .event =
                     [this](const EventView* before, const EventView& after) {
+                        ++changes_;
                         history_.event_changed(after);
                         console_.tell(tell_event(before, &after));
                     }}),
@@ -145,6 +146,7 @@ Task<int> RunSession::run() {
         if (!posted.ended) posted.ended = clock_.now();
     // Before the removal, which ends pods in ways that are not failures.
     verdicts_ = make_verdicts();
+    if (options_.before_removal) co_await options_.before_removal();
     if (stop_ != Stop::kNone) co_await remove_all();
     if (options_.collect_objects) co_await collect();
     console_.clear_progress();
@@ -238,6 +240,7 @@ RunSession::Posted* RunSession::posted_with(const std::string& uid) {
 }
 
 void RunSession::job_changed(const JobView* before, const JobView* after) {
+    ++changes_;
     console_.tell(tell_job(before, after));
     const JobView& job = after != nullptr ? *after : *before;
     if (Posted* posted = posted_with(job.uid)) {
@@ -250,6 +253,7 @@ void RunSession::job_changed(const JobView* before, const JobView* after) {
 }
 
 void RunSession::pod_changed(const PodView* before, const PodView* after) {
+    ++changes_;
     history_.pod_changed(before, after);
     console_.tell(tell_pod(before, after));
     if (after != nullptr)
@@ -406,14 +410,18 @@ std::vector<Verdict> RunSession::make_verdicts() const {
     return verdicts;
 }
 
+std::vector<Told> RunSession::told(const Verdict& verdict) const {
+    std::vector<std::string> lines;
+    if (verdict.failure)
+        lines = logs_.last_lines(verdict.failure->pod_uid, verdict.failure->container,
+                                 verdict.failure->instance);
+    return tell_verdict(verdict, lines);
+}
+
 int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
     int status = 0;
     for (const Verdict& verdict : verdicts) {
-        std::vector<std::string> lines;
-        if (verdict.failure)
-            lines = logs_.last_lines(verdict.failure->pod_uid, verdict.failure->container,
-                                     verdict.failure->instance);
-        console_.tell(tell_verdict(verdict, lines));
+        console_.tell(told(verdict));
         if (status == 0) status = verdict.exit_code;
     }
     return status;

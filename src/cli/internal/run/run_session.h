@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,6 +63,8 @@ class RunSession {
         std::optional<Duration> stop_timeout = std::nullopt;
         /// Whether jobs that have ended are deleted on a cluster; empty: they stay.
         std::function<bool(bool succeeded)> removes_ended = nullptr;
+        /// Awaited when everything has ended, or was stopped, before anything is removed.
+        std::function<Task<void>()> before_removal = nullptr;
     };
 
     RunSession(asio::any_io_executor executor, Clock& clock, Rng& rng, kube::Client& client,
@@ -80,6 +83,8 @@ class RunSession {
     Stop stopped() const { return stop_; }
     /// How each job ended, once run() has returned.
     const std::vector<Verdict>& verdicts() const { return verdicts_; }
+    /// A verdict in words, with the last lines of what failed.
+    std::vector<Told> told(const Verdict& verdict) const;
     /// Whether all objects are on the server, or were.
     bool posted() const { return phase_ == Phase::kPosted; }
     /// The server has no job of this run any more, though no watch has told so: each that has not
@@ -92,6 +97,8 @@ class RunSession {
     const RunHistory& history() const { return history_; }
     /// Notified when any of them changes.
     Signal& changed() { return changed_; }
+    /// How many changes of jobs, pods and events there were.
+    std::uint64_t changes() const { return changes_; }
     /// The final states of the posted objects.
     const std::vector<json::value>& final_objects() const { return final_objects_; }
 
@@ -152,6 +159,7 @@ class RunSession {
     std::string told_progress_;   ///< where each line stays: without the time
     std::vector<Posted> posted_;  ///< jobs and pods of the manifest
     std::size_t removing_ = 0;
+    std::uint64_t changes_ = 0;
     std::vector<Verdict> verdicts_;
     std::vector<json::value> final_objects_;
     Instant started_{};

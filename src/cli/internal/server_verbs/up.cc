@@ -192,7 +192,7 @@ class Announcement {
     /// This process goes into the background. The child also has the directory's lock, and keeps it
     /// when the parent has ended.
     Result<void> enter_background(const control_plane::StateHome& home) {
-        auto started = control_plane::Background::start(home.path() / "muster.log",
+        auto started = control_plane::Background::start("muster up", home.path() / "muster.log",
                                                         [] { return RealClock().wall_now(); });
         if (!started) return started.error();
         background_.emplace(*std::move(started));

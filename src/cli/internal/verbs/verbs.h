@@ -26,7 +26,14 @@
     VERB(envtest)          \
     VERB(get)              \
     VERB(describe)         \
+    VERB(ps)               \
     VERB(logs)             \
+    VERB(why)              \
+    VERB(attach)           \
+    VERB(stop)             \
+    VERB(rm)               \
+    VERB(rerun)            \
+    VERB(diff)             \
     VERB(events)           \
     VERB(exec)             \
     VERB(cp)               \

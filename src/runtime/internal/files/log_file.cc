@@ -34,11 +34,15 @@ Result<std::shared_ptr<LogFile>> LogFile::create(asio::any_io_executor executor,
 
 Result<std::shared_ptr<LogFile>> LogFile::open(asio::any_io_executor executor,
                                                std::filesystem::path path) {
-    TRY(UniqueFd directory, open_directory_of(path));
-    auto log =
-        std::make_shared<LogFile>(std::move(executor), std::move(path), std::move(directory));
+    TRY(auto log, follow(std::move(executor), std::move(path)));
     log->finish();
     return log;
+}
+
+Result<std::shared_ptr<LogFile>> LogFile::follow(asio::any_io_executor executor,
+                                                 std::filesystem::path path) {
+    TRY(UniqueFd directory, open_directory_of(path));
+    return std::make_shared<LogFile>(std::move(executor), std::move(path), std::move(directory));
 }
 
 void LogFile::discard() const {

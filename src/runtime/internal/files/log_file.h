@@ -26,6 +26,10 @@ class LogFile {
     static Result<std::shared_ptr<LogFile>> open(asio::any_io_executor executor,
                                                  std::filesystem::path path);
 
+    /// A log on disk that another process writes.
+    static Result<std::shared_ptr<LogFile>> follow(asio::any_io_executor executor,
+                                                   std::filesystem::path path);
+
     /// The log is complete; readers that follow it reach the end.
     void finish() {
         finished_ = true;

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/fields.h"
+#include "base/log.h"
 #include "base/unique_fd.h"
 #include "kube/values/name_syntax.h"
 #include "runtime/internal/files/retained_record.h"
@@ -56,7 +57,13 @@ PodFiles::~PodFiles() {
 }
 
 Result<void> PodFiles::make(const kube::Pod& pod) {
-    if (!logs_dir_.empty()) TRY_VOID(retain_logs_of(logs_dir_, pod));
+    if (!logs_dir_.empty())
+        if (const Result<void> retained = retain_logs_of(logs_dir_, pod); !retained) {
+            // The pod runs, and its logs go with it.
+            log::warning("logs are not retained",
+                      {{"pod", pod.metadata.name}, {"error", retained.error().message()}});
+            logs_ = directory_ / "logs";
+        }
     std::error_code error;
     fs::remove_all(volumes(), error);
     fs::create_directories(volumes(), error);

@@ -1,4 +1,4 @@
-#include "cli/internal/run/cluster_run.h"
+#include "cli/internal/run_places/cluster_run.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -9,16 +9,19 @@
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/run/run_shell.h"
+#include "cli/internal/run_places/recorded_run.h"
 #include "control_plane/machine.h"
 
 namespace muster::cli {
 
 namespace {
 
-Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSession& session) {
+Task<int> run_and_stop(asio::signal_set& signals, Connection& connection, RunSession& session,
+                       RecordedRun& recorded, Clock& clock) {
     TaskGroup tasks(co_await asio::this_coro::executor);
     // A run that no longer hears Ctrl-C could only be killed.
     tasks.spawn_essential("signals", watch_signals(signals, session));
+    recorded.follow(tasks, session, connection.client(), clock);
     const int status = co_await session.run();
     co_await tasks.stop();
     co_await connection.stop();
@@ -45,21 +48,28 @@ int run_on_cluster(const RunOptions& options, const control_plane::Caller& calle
     Prepared prepared = prepare_for_cluster(options, caller, **connection);
     if (const std::optional<int> status = end_before_start(options, prepared)) return *status;
     if (Result<void> made = make_logs_dir(options); !made) return fail_run(made.error());
+    Rng rng = Rng::from_system();
+    give_names(prepared.objects, rng);
+    auto recorded = RecordedRun::begin(options, caller, prepared.objects, &context);
+    if (!recorded) return fail_run(recorded.error());
 
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
-    Rng rng = Rng::from_system();
-    give_names(prepared.objects, rng);
-    Console console(console_of_run(options, caller));
+    Console console((*recorded)->recorded(console_of_run(options, caller)));
+    (*recorded)->tell_start(console);
     for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
-    RunSession session(context.get_executor(), clock, rng, (*connection)->client(), console,
-                       std::move(prepared.objects), session_options(options));
-    const int status = run_to_end(context, run_and_stop(signals, **connection, session));
+    RunSession session(
+        context.get_executor(), clock, rng, (*connection)->client(), console,
+        std::move(prepared.objects),
+        (*recorded)->recorded(session_options(options), (*connection)->client(), clock));
+    const int status =
+        run_to_end(context, run_and_stop(signals, **connection, session, **recorded, clock));
     if (status == 1 && session.failure()) {
         const Error& error = *session.failure();
-        return fail_run(
+        return (*recorded)->fail(
             Error(error.code(), error.message() + advice(error, (*connection)->access())));
     }
+    (*recorded)->end(session, status, clock.wall_now(), console);
     return end_run(options, session, status);
 }
 

@@ -1,4 +1,4 @@
-#include "cli/internal/local_run/local_run.h"
+#include "cli/internal/run_places/local_run.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include "cli/internal/fault_injection/fault_socket.h"
 #include "cli/internal/run/run_session.h"
 #include "cli/internal/run/run_shell.h"
+#include "cli/internal/run_places/recorded_run.h"
 #include "control_plane/local_cluster.h"
 #include "control_plane/node_settings.h"
 #include "control_plane/state_dir.h"
@@ -45,7 +46,8 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
 
 Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster& cluster,
                          RunSession& session, FaultSocket& faults,
-                         const control_plane::StateDir& state) {
+                         const control_plane::StateDir& state, RecordedRun& recorded,
+                         Clock& clock) {
     TaskGroup tasks(co_await asio::this_coro::executor);
     // A run that no longer hears Ctrl-C could only be killed.
     tasks.spawn_essential("signals", watch_signals(signals, session));
@@ -53,7 +55,8 @@ Task<int> run_in_cluster(asio::signal_set& signals, control_plane::LocalCluster&
     // The run continues without it: a TMPDIR may be too long for the name of a socket.
     if (Result<void> opened = faults.open(state.path()); !opened)
         log::info("faults can't reach this run", {{"error", opened.error().message()}});
-    int status = started ? co_await session.run() : fail_run(started.error());
+    if (started) recorded.follow(tasks, session, cluster.client(), clock);
+    int status = started ? co_await session.run() : recorded.fail(started.error());
     co_await faults.stop();
     co_await cluster.stop();
     co_await tasks.stop();
@@ -68,35 +71,45 @@ int run_on_machine(const RunOptions& options, Prepared prepared,
     std::string temporary = caller.variable("TMPDIR");
     if (temporary.empty()) temporary = "/tmp";
     Rng rng = Rng::from_system();
+    give_names(prepared.objects, rng);
+    auto recorded = RecordedRun::begin(options, caller, prepared.objects, nullptr);
+    if (!recorded) return fail_run(recorded.error());
+    const auto fail = [&](const Error& error) { return (*recorded)->fail(error); };
     auto cleanup = runtime::CleanupProcess::start();
-    if (!cleanup) return fail_run(cleanup.error());
+    if (!cleanup) return fail(cleanup.error());
     Result<control_plane::StateDir> state =
         options.keep ? control_plane::StateDir::create_kept(temporary, rng)
                      : control_plane::StateDir::create(temporary, rng, **cleanup);
-    if (!state) return fail_run(state.error());
-    if (Result<void> made = make_logs_dir(options); !made) return fail_run(made.error());
+    if (!state) return fail(state.error());
+    if (Result<void> made = make_logs_dir(options); !made) return fail(made.error());
 
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen as a failed write
     asio::io_context context(1);
     asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
     RealClock clock;
-    Console console(console_of_run(options, caller));
+    Console console((*recorded)->recorded(console_of_run(options, caller)));
+    (*recorded)->tell_start(console);
     for (const std::string& notice : prepared.notices) console.tell({Tone::kPlain, notice});
+    runtime::NodeOptions node =
+        node_options(options, prepared, caller, machine, *state, **cleanup, core_bytes);
+    node.logs_dir = (*recorded)->logs_directory();
     auto cluster = control_plane::LocalCluster::create(
         context.get_executor(), clock, rng, store::make_memory_store(),
         {.volumes = {.root = (state->path() / "volumes").string(), .claims = prepared.claims}},
-        node_options(options, prepared, caller, machine, *state, **cleanup, core_bytes));
-    if (!cluster) return fail_run(cluster.error());
+        std::move(node));
+    if (!cluster) return fail(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) console.tell({Tone::kPlain, notice});
     if ((*cluster)->node().isolates_pods())
         if (const std::optional<int> status = end_for_own_tmp(prepared)) return *status;
-    give_names(prepared.objects, rng);
-    RunSession session(context.get_executor(), clock, rng, (*cluster)->client(), console,
-                       std::move(prepared.objects), session_options(options));
+    RunSession session(
+        context.get_executor(), clock, rng, (*cluster)->client(), console,
+        std::move(prepared.objects),
+        (*recorded)->recorded(session_options(options), (*cluster)->client(), clock));
     FaultSocket faults(context.get_executor(), clock, **cluster);
-    const int ended =
-        run_to_end(context, run_in_cluster(signals, **cluster, session, faults, *state));
-    if (session.failure()) return fail_run(*session.failure());
+    const int ended = run_to_end(
+        context, run_in_cluster(signals, **cluster, session, faults, *state, **recorded, clock));
+    if (session.failure()) return fail(*session.failure());
+    (*recorded)->end(session, ended, clock.wall_now(), console);
     const int status = end_run(options, session, ended);
     if (options.keep)
         fmt::print(stderr, "muster: the state is kept in {}\n", state->path().string());

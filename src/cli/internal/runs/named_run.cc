@@ -1,0 +1,72 @@
+#include "cli/internal/runs/named_run.h"
+
+#include <fmt/format.h>
+
+#include "base/lower_case.h"
+#include "cli/internal/connect/kubeconfig_places.h"
+#include "cli/internal/record/run_folder.h"
+#include "control_plane/daemon/state_home.h"
+
+namespace muster::cli {
+
+namespace {
+
+bool names_a_server(const ServerOptions& server) {
+    return !server.kubeconfig.empty() || !server.context.empty() || !server.namespace_.empty();
+}
+
+}  // namespace
+
+bool up_is_here(const control_plane::Caller& caller) {
+    const auto daemon = control_plane::find_daemon(control_plane::state_path({}, caller));
+    return daemon && *daemon && !(*daemon)->address.empty();
+}
+
+ServerOptions options_of_up(const control_plane::Caller& caller) {
+    return {.kubeconfig = control_plane::state_path({}, caller) / "kubeconfig",
+            .context = "muster",
+            .namespace_ = {}};
+}
+
+Result<std::optional<FoundRun>> find_named_run(const std::string& word, const ServerOptions& server,
+                                               const control_plane::Caller& caller) {
+    if (names_a_server(server) || word.find('/') != std::string::npos)
+        return std::optional<FoundRun>();
+    // A directory that can't be read has no run that could be meant.
+    const Result<std::vector<FoundRun>> runs = list_runs(runs_directory(caller));
+    const FoundRun* const run = runs ? choose_run(*runs, word) : nullptr;
+    if (run == nullptr) {
+        const auto places = read_kubeconfigs(kubeconfig_places({}, caller));
+        if (!places && places.error().code() == Code::kNotFound)
+            return Error(Code::kNotFound,
+                         fmt::format("there is no run \"{}\" ('muster ps -a' lists them), and no "
+                                     "kubeconfig says where else to look: 'muster up' makes one, "
+                                     "or name one with --kubeconfig",
+                                     word));
+        return std::optional<FoundRun>();
+    }
+    const bool certain = run->record.name == word || run->alive;
+    if (!certain && up_is_here(caller)) return std::optional<FoundRun>();
+    return std::optional(*run);
+}
+
+Result<FoundRun> require_run(const std::string& word, const control_plane::Caller& caller) {
+    TRY(const std::vector<FoundRun> runs, list_runs(runs_directory(caller)));
+    if (const FoundRun* run = choose_run(runs, word)) return *run;
+    return Error(Code::kNotFound,
+                 fmt::format("there is no run \"{}\"; 'muster ps -a' lists them", word));
+}
+
+ServerOptions server_of(const RunRecord& record) {
+    return {.kubeconfig = record.kubeconfig,
+            .context = record.context,
+            .namespace_ = record.subjects.empty() ? "" : record.subjects.front().namespace_};
+}
+
+std::string job_word_of(const RunRecord& record) {
+    if (record.subjects.empty()) return record.name;
+    const RunSubject& job = record.subjects.front();
+    return fmt::format("{}/{}", lower_case(job.kind), job.name);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,74 @@
+#include "cli/internal/runs/run_difference.h"
+
+#include <gmock/gmock.h>
+
+namespace muster::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+RunTexts texts() {
+    RunTexts made;
+    made.record.command = {"run", "a b.yaml"};
+    made.record.directory = "/d";
+    made.record.end = RunEnd{.at = WallTime(std::chrono::seconds(3)),
+                             .status = 0,
+                             .result = "succeeded",
+                             .why = {},
+                             .restarts = 0,
+                             .bytes = 0};
+    made.manifest =
+        "kind: A\nmetadata: {name: x}\nspec: {n: 1, list: [a, {b: 2}]}\n---\nkind: B\nmetadata: "
+        "{name: y}\n";
+    made.environment = "A=1\nB=x=y\n";
+    made.packages = "numpy 1.2\ntorch 2.0\n";
+    return made;
+}
+
+TEST(RunDifference, NothingOfTwoThatAreAlike) {
+    EXPECT_THAT(differences_of(texts(), texts()), IsEmpty());
+}
+
+TEST(RunDifference, EachPartIsCompared) {
+    RunTexts after = texts();
+    after.record.command = {"run", "c.yaml"};
+    after.record.end->status = 3;
+    after.record.end->result = "failed";
+    // Another order of the objects is no difference.
+    after.manifest =
+        "kind: B\nmetadata: {name: y}\n---\nkind: A\nmetadata: {name: x}\nspec: {n: 2, list: [a, "
+        "{}]}\n";
+    after.environment = "B=x=z\nC=\n";
+    after.packages = "numpy 1.2\ntorch 2.1\n";
+    EXPECT_THAT(differences_of(texts(), after),
+                ElementsAre(RunDifference{"result", "", "succeeded", "failed"},
+                            RunDifference{"result", "exit status", "0", "3"},
+                            RunDifference{"command", "", "run 'a b.yaml'", "run c.yaml"},
+                            RunDifference{"manifest", "A x: spec.list[1]", "", "{}"},
+                            RunDifference{"manifest", "A x: spec.list[1].b", "2", ""},
+                            RunDifference{"manifest", "A x: spec.n", "1", "2"},
+                            RunDifference{"environment", "A", "1", ""},
+                            RunDifference{"environment", "B", "x=y", "x=z"},
+                            RunDifference{"environment", "C", "", ""},
+                            RunDifference{"packages", "torch", "2.0", "2.1"}));
+}
+
+TEST(RunDifference, ATextBySections) {
+    EXPECT_EQ(differences_text({{"result", "", "succeeded", "failed"},
+                                {"result", "took", "1 s", "2 s"},
+                                {"environment", "A", "", "x"}}),
+              "result\n  succeeded -> failed\n  took: 1 s -> 2 s\nenvironment\n  A: - -> x\n");
+    EXPECT_EQ(differences_json({{"result", "", "a", "b"}}),
+              "[{\"section\":\"result\",\"what\":\"\",\"before\":\"a\",\"after\":\"b\"}]\n");
+}
+
+TEST(RunDifference, ARunWithoutEnd) {
+    RunTexts lost = texts();
+    lost.record.end.reset();
+    EXPECT_THAT(differences_of(texts(), lost),
+                testing::Contains(RunDifference{"result", "", "succeeded", "no end"}));
+}
+
+}  // namespace
+}  // namespace muster::cli
