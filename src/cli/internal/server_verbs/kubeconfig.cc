@@ -24,7 +24,7 @@ Usage: muster kubeconfig [FLAGS]
                              they reach it, after 'muster up --listen'
 
 Examples:
-  KUBECONFIG=<(muster kubeconfig) kubectl get nodes
+  muster kubeconfig > up.kubeconfig && kubectl --kubeconfig up.kubeconfig get nodes
   muster kubeconfig --host node0 > node0.kubeconfig
 )";
 

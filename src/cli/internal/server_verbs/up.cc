@@ -279,14 +279,15 @@ Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller
         return Error(Code::kInvalid, fmt::format("{}: {}", control_plane::kClusterDomainVariable,
                                                  domain.error().message()));
     TRY(FoundMappings mappings, find_mappings(options.mappings, caller));
+    TRY(auto home,
+        control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller)));
+    // After the state directory is there: people keep the log in it.
     std::unique_ptr<control_plane::AuditLog> audit;
     if (!options.audit_log.empty()) {
         TRY(audit, control_plane::AuditLog::open(
                        std::filesystem::path(caller.working_dir) / options.audit_log,
                        options.audit_limits));
     }
-    TRY(auto home,
-        control_plane::StateHome::take(control_plane::state_path(options.state_dir, caller)));
     control_plane::SpaceReserve reserve(home.path());
     return Ground{std::move(mappings.pods), std::move(mappings.entrypoints_file),
                   *std::move(domain),       std::move(audit),
