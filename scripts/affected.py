@@ -26,7 +26,8 @@ TESTS = {
 # Other paths -> what tests them: a suite with names, or `folder NAME`, which is as if a source of that folder changed.
 # The first that fits counts.
 OTHERS = [
-    (r".*\.(md|svg)$", ["tools test_docs"]),
+    (r".*\.md$", ["tools test_docs", "e2e test_doc_commands"]),
+    (r".*\.svg$", ["tools test_docs"]),
     (r"(cmake/|proto/|CMakeLists\.txt$|CMakePresets\.json$|src/[^/]+$)", ["every folder", "tools"]),
     (r"python/muster/src/muster/(hook/|zygote\.py$)", ["folder muster_run", "python", "elastic"]),
     (r"python/muster/", ["python"]),
