@@ -147,24 +147,26 @@ StuckClock::Step StuckClock::waited(Instant now, const Wait& wait, Instant since
 
 StuckClock::Step StuckClock::observe(Instant now, const std::optional<Wait>& wait,
                                      std::optional<Instant> last_line) {
-    const bool soon = now - last_seen_ <= kSoon;
     if (!wait || wait->reason != WaitReason::kSilence) silent_since_.reset();
     if (wait && wait->reason != WaitReason::kSilence) {
-        if (!held_ || *held_ != wait->reason || !soon) {
+        const bool was_gone = gone_at_ && now - *gone_at_ > kSoon;
+        if (!held_ || *held_ != wait->reason || was_gone) {
             since_ = now;
             tell_at_.reset();
         }
         held_ = wait->reason;
-        last_seen_ = now;
+        gone_at_.reset();
         return waited(now, *wait, since_, kTellAfter, limits_.stuck_after);
     }
-    const bool again = held_ && soon;  // the reason may come back
+    if (held_ && !gone_at_) gone_at_ = now;
+    const bool again = held_ && now - *gone_at_ <= kSoon;  // the reason may come back
     if (held_ && !again) {
         held_.reset();
+        gone_at_.reset();
         tell_at_.reset();
     }
     if (!wait)
-        return again ? Step{.tell = {}, .stuck = false, .wake_at = last_seen_ + kSoon + kLater}
+        return again ? Step{.tell = {}, .stuck = false, .wake_at = *gone_at_ + kSoon + kLater}
                      : Step{};
     if (!silent_since_) silent_since_ = now;
     if (last_line && *last_line > *silent_since_) {
@@ -174,7 +176,7 @@ StuckClock::Step StuckClock::observe(Instant now, const std::optional<Wait>& wai
     if (again) {
         const bool over = limits_.silent_after && now - *silent_since_ >= *limits_.silent_after;
         if (!over) {
-            Instant wake_at = last_seen_ + kSoon + kLater;
+            Instant wake_at = *gone_at_ + kSoon + kLater;
             if (limits_.silent_after)
                 wake_at = std::min(wake_at, *silent_since_ + *limits_.silent_after);
             return {.tell = {}, .stuck = false, .wake_at = wake_at};

@@ -69,7 +69,8 @@ class StuckClock {
     Limits limits_;
     std::optional<WaitReason> held_;  ///< any but silence
     Instant since_{};
-    Instant last_seen_{};
+    /// When it was first seen to be over. What lasts is looked at only when something changes.
+    std::optional<Instant> gone_at_;
     std::optional<Instant> silent_since_;
     std::optional<Instant> tell_at_;
     Duration tell_pause_{};

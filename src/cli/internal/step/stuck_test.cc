@@ -122,8 +122,41 @@ TEST(StuckClock, TellsAfterAWhileAndThenLessAndLessOften) {
         if (step.tell) told.push_back(second);
     }
     EXPECT_EQ(told, (std::vector{30, 90, 210, 450}));
-    EXPECT_EQ(clock.observe(kBegin + 960s, kImage, {}).tell, std::nullopt)
-        << "it was away for long: this is another wait";
+    EXPECT_EQ(clock.observe(kBegin + 960s, kImage, {}).tell,
+              "waits for 16 min 0 s: 1 of 3 pods have no image: ErrImagePull");
+}
+
+TEST(StuckClock, AWaitInWhichNothingChangesHasItsLimit) {
+    StuckClock clock({.stuck_after = 30min, .silent_after = {}});
+    Instant now = kBegin;
+    int told = 0;
+    StuckClock::Step step = clock.observe(now, kImage, {});
+    for (int looks = 0; looks < 20 && !step.stuck; ++looks) {
+        ASSERT_TRUE(step.wake_at);
+        now = *step.wake_at;
+        step = clock.observe(now, kImage, {});
+        if (step.tell && !step.stuck) ++told;
+    }
+    EXPECT_TRUE(step.stuck);
+    EXPECT_EQ(now, kBegin + 30min);
+    EXPECT_EQ(told, 5);
+}
+
+TEST(StuckClock, APauseBeforeARestartIsPartOfTheWait) {
+    StuckClock clock({.stuck_after = 20min, .silent_after = {}});
+    for (int restart = 0; restart < 4; ++restart) {
+        const Instant at = kBegin + restart * 301s;
+        EXPECT_FALSE(clock.observe(at, kImage, {}).stuck);
+        EXPECT_FALSE(clock.observe(at + 300s, std::nullopt, {}).stuck);  // it runs for a moment
+    }
+    EXPECT_TRUE(clock.observe(kBegin + 4 * 301s, kImage, {}).stuck);
+}
+
+TEST(StuckClock, AReasonThatWasGoneForLongBeginsAgain) {
+    StuckClock clock({.stuck_after = 5min, .silent_after = {}});
+    clock.observe(kBegin, kImage, {});
+    clock.observe(kBegin + 4min, std::nullopt, {});
+    EXPECT_FALSE(clock.observe(kBegin + 6min, kImage, {}).stuck);
 }
 
 TEST(StuckClock, EndsAfterTheLimit) {
