@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/describe/daemon_status.h"
@@ -79,8 +81,11 @@ void count(const kube::ListResult& page, JobCounts& counts) {
 Task<Result<JobCounts>> count_jobs(Connection& server) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(server));
     JobCounts counts;
+    std::set<std::string> counted;
     for (const ApiResource& kind : catalog.all()) {
         if (kind.type.group != kGroupOfJobs || !kind.can("list")) continue;
+        // A kind has all of its jobs in each of its versions.
+        if (!counted.insert(kind.type.plural).second) continue;
         kube::ListOptions options;
         options.limit = kJobsInAPage;
         do {
