@@ -30,8 +30,12 @@ std::string advice_for_program(const std::string& file, std::string_view text) {
             "and 'muster init {0}' writes the job's manifest",
             file);
     if (file.ends_with(".ipynb"))
-        return "this is a notebook, not a manifest: a job's container runs programs, such as "
-               "python -m jupyter execute";
+        return fmt::format(
+            "this is a notebook, not a script: 'jupyter nbconvert --to script {0}.ipynb' makes "
+            "one, "
+            "and 'muster run {0}.py' runs it as a job. Take out what only a notebook understands: "
+            "get_ipython(), and lines that begin with % or !",
+            file.substr(0, file.size() - std::string_view(".ipynb").size()));
     if (file.ends_with(".sh") || text.starts_with("#!") ||
         text.starts_with("\x7F"
                          "ELF"))
