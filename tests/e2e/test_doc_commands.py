@@ -22,6 +22,7 @@ ELSEWHERE = {
     "docker": "a container runtime and a registry",
     "go": "the suites of others: test_foreign_controllers.py, test_envtest.py",
     "helm": "test_deploy.py has the chart",
+    "jupyter": "a tool of users",
     "nvidia-smi": "a GPU",
     "pip": "a package registry; python/muster/tests have the package",
     "py-spy": "a tool of users",

@@ -84,7 +84,7 @@ def test_its_failure_is_the_status(muster, script):
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs" / "scripts.md").read_text(), re.M | re.S)
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if "--context" not in block])
+@pytest.mark.parametrize("block", [block for block in BLOCKS if "--context" not in block and "jupyter" not in block])
 def test_the_commands_of_the_page(script, muster, block):
     done = subprocess.run(["bash", "-euc", block], cwd=script, text=True, capture_output=True, timeout=100, check=False,
                           env={**muster.environment, "PATH": f"{BINARY.parent}:{muster.environment['PATH']}"})
