@@ -41,6 +41,7 @@ READ_ONLY = {
     "docs/foreign-controllers.md: kubectl annotate crd": "test_foreign_controllers.py",
     "docs/install.md": "changes the machine: tests/dev/test_package.py",
     "docs/migrate.md": "a cluster with the old operator: tests/operator/test_takeover.py",
+    "docs/runs.md: muster run --notify": "services of others: test_runs.py",
     "docs/tutorial.md": "test_tutorial.py runs the page from its beginning to its end",
     "muster completion --help: muster completion fish": "a shell of its own: test_completion.py",
     "muster completion --help: source <(muster completion zsh)": "a shell of its own: test_completion.py",
@@ -51,6 +52,9 @@ READ_ONLY = {
     "muster step --help: muster step pytorch --image train:1 --num_worker 4 --gpu 8": "32 GPUs: test_step.py",
 }
 
+# A run that has no others beside it.
+ALONE = "export MUSTER_RUNS_DIR=$PWD/runs && muster run train.py && muster run train.py"
+
 # What was typed before, where a block continues.
 BEFORE = {
     "docs/cluster.md: kubectl apply -k": 'rm -r deploy && cp -r "$CHECKOUT/deploy" deploy',
@@ -59,6 +63,14 @@ BEFORE = {
     "muster restore --help": "muster backup ~/muster-2026-01-31.backup",
     "muster explain --help: muster explain job.yaml --rank worker-3": "sed -i 's/replicas: 2/replicas: 4/' job.yaml",
     "muster --help: muster validate *.yaml": "rm my-faults.yaml muster-entrypoints.yaml old.yaml",
+    "muster logs --help: muster logs train": "muster run train.py",
+    "muster describe --help: muster describe train": "muster run train.py",
+    "muster attach --help": ALONE,
+    "muster why --help: muster why train": ALONE,
+    "muster stop --help: muster stop train": ALONE,
+    "muster rerun --help: muster rerun train": ALONE,
+    "muster rm --help": ALONE,
+    "muster diff --help": f"{ALONE} && muster run train.py",
     "muster scale --help: muster scale tfjob/mnist": "muster launch tf --name mnist --workers 2 --servers 2 --print -- sleep 100 | muster apply -f -",
 }
 

@@ -347,4 +347,10 @@ def test_the_verbs_know_jobs_of_a_server(server):
     refused = server.verb("rerun", "long", status=1).stderr
     assert "has not ended" in refused
     assert "deleted" in server.verb("rm", "long", "bad").stdout
+    # The name of a job is the server's while it has one; then it is that of the run.
+    server.verb("run", "-", stdin=pytorchjob("good", "echo a run"))
+    assert server.verb("logs", "good").stdout == "good-master-0 | fine\n"
+    assert server.verb("logs", "good-1").stdout == "a run\n"
+    server.verb("delete", "pytorchjob/good")
+    assert server.verb("logs", "good").stdout == "a run\n"
     assert "no run and no job" in server.verb("why", "nothing", status=1).stderr

@@ -36,7 +36,7 @@ with their current and previous states. For a node: its resources. For anything 
 Exit status: 0; 1 when something named does not exist.
 
 Examples:
-  muster describe train-3
+  muster describe train
   muster describe digits
   muster describe pytorchjob/digits
   muster describe pods -l training.kubeflow.org/job-name=digits

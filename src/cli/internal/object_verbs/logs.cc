@@ -52,7 +52,7 @@ How:
 Exit status: 0; 1 when there is no such log.
 
 Examples:
-  muster logs train-3
+  muster logs train
   muster logs digits -f
   muster logs pytorchjob/digits --replica Worker --tail 20
   muster logs digits --rank 0 --previous

@@ -33,7 +33,7 @@ and leaves the run alone; 'muster stop RUN' ends it. Of a job of a server, 'must
 Exit status: that of the run; 1 when there is no such run, or when its process was killed.
 
 Examples:
-  muster attach train-3
+  muster attach train-1
   muster attach train
 )";
 

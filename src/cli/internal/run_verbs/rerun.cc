@@ -43,8 +43,8 @@ and created again.
 Exit status: as of 'muster run'; 1 when there is no such run or job.
 
 Examples:
-  muster rerun train-3
-  muster rerun train-3 --print
+  muster rerun train-1
+  muster rerun train-1 --print
 )";
 
 struct RerunOptions {

@@ -32,7 +32,7 @@ Exit status: 0; 1 when something could not be removed.
 
 Examples:
   muster rm train-1 train-2
-  muster rm $(muster ps -aq)
+  muster ps -aq | xargs -r muster rm
 )";
 
 struct RmOptions {

@@ -38,7 +38,7 @@ suspended: its pods go, the job stays, and 'muster rerun JOB' lets it continue.
 Exit status: 0; 1 when there is no such run or job, or when it did not end in time.
 
 Examples:
-  muster stop train-3
+  muster stop train-1
   muster stop pytorchjob/digits
 )";
 

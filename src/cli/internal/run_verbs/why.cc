@@ -29,7 +29,7 @@ what was restarted and why.
 Exit status: 0; 1 when there is no such run or job.
 
 Examples:
-  muster why train-3
+  muster why train-1
   muster why pytorchjob/digits
 )";
 

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/async/run_to_end.h"
 #include "base/lower_case.h"
+#include "base/time/real_clock.h"
+#include "cli/internal/connect/connection.h"
 #include "cli/internal/connect/kubeconfig_places.h"
+#include "cli/internal/objects/bare_names.h"
+#include "cli/internal/objects/discover.h"
 #include "cli/internal/record/run_folder.h"
 #include "control_plane/daemon/state_home.h"
 
@@ -13,6 +18,27 @@ namespace {
 
 bool names_a_server(const ServerOptions& server) {
     return !server.kubeconfig.empty() || !server.context.empty() || !server.namespace_.empty();
+}
+
+Task<bool> has_job(Connection& connection, std::string name) {
+    const auto found = [&]() -> Task<Result<bool>> {
+        CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
+        CO_TRY(const auto kinds, kinds_of_bare_names(catalog));
+        CO_TRY(const NamedObject named, co_await find_named(connection, kinds, name));
+        co_return named.resource != nullptr;
+    };
+    // A server that can't be asked is of no help.
+    const Result<bool> answer = co_await found();
+    co_await connection.stop();
+    co_return answer && *answer;
+}
+
+bool up_has_job(const std::string& name, const control_plane::Caller& caller) {
+    RealClock clock;
+    asio::io_context context(1);
+    const auto connection =
+        Connection::open(options_of_up(caller), caller, context.get_executor(), clock);
+    return connection && run_to_end(context, has_job(**connection, name));
 }
 
 }  // namespace
@@ -46,7 +72,8 @@ Result<std::optional<FoundRun>> find_named_run(const std::string& word, const Se
         return std::optional<FoundRun>();
     }
     const bool certain = run->record.name == word || run->alive;
-    if (!certain && up_is_here(caller)) return std::optional<FoundRun>();
+    if (!certain && up_is_here(caller) && up_has_job(word, caller))
+        return std::optional<FoundRun>();
     return std::optional(*run);
 }
 

@@ -11,7 +11,8 @@ namespace muster::cli {
 
 /// The run of this user that a word of a line means; nothing: it means an object of a server. A run's
 /// own name always means it. The name of its job does while the run lives, or if this user's
-/// `muster up` does not run on this machine. KIND/NAME, and the flags of a server, mean a server's.
+/// `muster up` on this machine has no job of that name. KIND/NAME, and the flags of a server, mean a
+/// server's. Asks `muster up` if need be, and so may block.
 /// kNotFound: there is no such run, and no server either.
 Result<std::optional<FoundRun>> find_named_run(const std::string& word, const ServerOptions& server,
                                                const control_plane::Caller& caller);

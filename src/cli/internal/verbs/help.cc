@@ -20,6 +20,13 @@ Usage: muster VERB [FLAGS]
   run FILE...       the same with the jobs of a manifest
   launch NAME CMD   run a program as a job of a framework
   init SCRIPT       write the manifest of a script's job
+  ps                list runs of this machine, and jobs of 'muster up' and of clusters
+  attach RUN        show what a run prints, until it has ended
+  why RUN|JOB       say what it waits for, or what decided how it ended
+  stop RUN|JOB      end a run, or suspend a job of a server
+  rerun RUN|JOB     run again what ran before
+  diff RUN RUN      say in what two runs differ
+  rm RUN|JOB        remove what was kept of a run, or delete a job of a server
   step KIND         run a job as one step of a pipeline, and exit as it does
   validate FILE...  check a manifest without starting anything
   explain FILE      show what a manifest leads to: each pod, and the variables of each rank
@@ -35,10 +42,10 @@ Usage: muster VERB [FLAGS]
   envtest DIR       stand in for the etcd and kube-apiserver of envtest, for suites of controller-runtime
 
   get KIND [NAME]   show objects of this or any other Kubernetes API
-  describe KIND     describe an object, and what happened to it
+  describe KIND     describe an object or a run, and what happened to it
   apply -f FILE     make objects be as a manifest says
   wait KIND/NAME    wait until objects are in a condition, or gone
-  logs JOB          show the logs of all of a job's replicas, in order of time
+  logs RUN|JOB      show the logs of all of a job's replicas, in order of time
   exec POD -- CMD   run a command in a container of a job or a pod; -it with a terminal
   cp FROM TO        copy files between this machine and a container
   port-forward      make ports of a pod reachable on this machine
@@ -63,6 +70,7 @@ Usage: muster VERB [FLAGS]
 Examples:
   muster run train.py                               train with a script on this machine
   muster run examples/pytorch-digits.yaml           the same with a manifest
+  muster run -d train.py                            without the terminal
   muster run job.yaml --replicas Worker=4           with other numbers of replicas
   muster run job.yaml --dry-run                     show the pods and services that it would make
   muster run --context prod job.yaml                the same file on a cluster
