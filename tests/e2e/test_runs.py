@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import NOBODY, needs_root, pytorchjob
+from conftest import BINARY, NOBODY, needs_root, pytorchjob
 from test_verbs import Server
 
 TWO_RANKS = pytorchjob("pair", "echo one-$RANK; sleep 0.1; echo two-$RANK",
@@ -322,6 +322,21 @@ def server(tmp_path):
     made.start()
     yield made
     made.down("--kill")
+
+
+def test_a_script_runs_on_muster_up(server):
+    (server.directory / "work").mkdir()
+    (server.directory / "work" / "train.sh").write_text("#!/bin/sh\npwd; echo rank $RANK\n")
+    (server.directory / "work" / "train.sh").chmod(0o755)
+    done = subprocess.run([BINARY, "run", "--up", "--workers", "2", "./train.sh"], env=server.environment, cwd=server.directory / "work",
+                          text=True, capture_output=True, timeout=90, check=False)
+    assert done.returncode == 0, done
+    assert f"train-master-0 | {server.directory}/work" in done.stdout and "train-worker-0 | rank 1" in done.stdout, done
+    assert server.verb("get", "pytorchjob", "train", "-o", "name").stdout == "pytorchjob.kubeflow.org/train\n"
+    assert {row["where"] for row in json.loads(server.verb("ps", "-a", "-o", "json").stdout)} == {"muster up", "context muster"}
+    assert "--fit is about the machine, and --up runs the job on a server" in server.verb("run", "--up", "--fit", "scale", "x.yaml", status=2).stderr
+    server.down()
+    assert "no 'muster up' of yours runs" in server.verb("run", "--up", "./train.sh", status=1).stderr
 
 
 def test_the_verbs_know_jobs_of_a_server(server):

@@ -103,7 +103,7 @@ TEST(CommandLine, WhatIsAboutThisMachineIsRefusedOnACluster) {
         std::vector<std::string> line = {"run", "a.yaml", "--context", "prod"};
         line.insert(line.end(), flag.begin(), flag.end());
         EXPECT_THAT(error_of(line), HasSubstr(flag[0])) << flag[0];
-        EXPECT_THAT(error_of(line), HasSubstr("is about this machine, and --context runs the job "
+        EXPECT_THAT(error_of(line), HasSubstr("is about the machine, and --context runs the job "
                                               "on a cluster"));
         line[2] = "--kubeconfig";
         EXPECT_THAT(error_of(line), HasSubstr("and --kubeconfig runs the job on a cluster"));

@@ -13,6 +13,7 @@
 #include "cli/internal/run/run_shell.h"
 #include "cli/internal/run_places/cluster_run.h"
 #include "cli/internal/run_places/local_run.h"
+#include "cli/internal/runs/named_run.h"
 #include "cli/internal/script/job_manifest.h"
 #include "cli/internal/script/new_file.h"
 #include "cli/internal/script/script_flags.h"
@@ -112,12 +113,14 @@ What you see:
   -v, --verbose              muster's own log too; twice for more
       --keep                 keep the state directory and say where it is
 
-On a cluster, where an operator runs the jobs; the output is the same:
+On a server, where an operator runs the jobs; the output is the same:
+      --up                   this user's 'muster up' on this machine. A script starts in this directory
+                             and with this PATH, and needs no image
       --context NAME         the context of the kubeconfig to run on, as in 'muster get'
       --kubeconfig FILE      its file; alone, with its current context
       -n, --namespace        default: the context's; it must exist. A job of that name must not.
                              A job that has ended stays, for 'muster describe', 'logs' and 'delete'.
-                             Flags about this machine (--mount, --volume, --secret, --entrypoint,
+                             Flags about the machine (--mount, --volume, --secret, --entrypoint,
                              --fit, --files, --sandbox, --workdir per-pod, --keep) are rejected
 
 What is kept of it (docs/runs.md), in a folder below ~/.muster/runs or MUSTER_RUNS_DIR:
@@ -176,10 +179,20 @@ void put_agents(RunOptions& options) {
     if (folder.starts_with("/tmp/")) options.manifest.mounts.emplace_back(folder, folder);
 }
 
+/// A script finds on `muster up` what it would find here: its directory, and the caller's programs.
+void put_here(RunOptions& options, const control_plane::Caller& caller) {
+    manifest::Adjustments& adjustments = options.manifest.adjustments;
+    if (adjustments.workdir.empty()) adjustments.workdir = caller.working_dir;
+    const bool has_path = std::ranges::any_of(
+        adjustments.env, [](const auto& variable) { return variable.first == "PATH"; });
+    if (!has_path) adjustments.env.emplace_back("PATH", caller.variable("PATH"));
+}
+
 /// The job of the script as flags make it: printed or kept, if that is asked for. Returns the exit
 /// status if there is nothing more to do.
 std::optional<int> take_script(RunOptions& options, const control_plane::Machine& machine) {
-    Result<ScriptJob> job = make_script_job(options.script, machine, options.cluster.has_value());
+    const bool needs_image = options.cluster && !options.on_up;
+    Result<ScriptJob> job = make_script_job(options.script, machine, needs_image);
     if (!job) {
         fmt::print(stderr, "muster run: {}\n", visible_text(job.error().message()));
         return 2;
@@ -214,6 +227,14 @@ int run_jobs(RunOptions options) {
                                              : control_plane::MissingLink::kMake);
     std::unique_ptr<control_plane::Machine> machine =
         control_plane::make_real_machine(caller.environment);
+    if (options.on_up) {
+        if (!up_is_here(caller))
+            return fail_run(Error(Code::kUnavailable,
+                                  "--up: no 'muster up' of yours runs on this machine; 'muster up "
+                                  "--detach' starts one"));
+        options.cluster->kubeconfig = options_of_up(caller).kubeconfig;
+        if (!options.script.command.empty()) put_here(options, caller);
+    }
     if (!options.script.command.empty())
         if (const auto status = take_script(options, *machine)) return *status;
     if (options.cluster) return run_on_cluster(options, caller);
@@ -225,19 +246,21 @@ int run_jobs(RunOptions options) {
 /// Flags that adapt a job to this machine have no meaning on a cluster.
 std::optional<std::string> refuse_on_cluster(const Flags& flags, const RunOptions& options) {
     if (!options.cluster) return std::nullopt;
-    const char* const cluster = flags.given("--context") ? "--context" : "--kubeconfig";
+    const char* const cluster = options.on_up              ? "--up"
+                                : flags.given("--context") ? "--context"
+                                                           : "--kubeconfig";
     for (const char* flag :
          {"--sandbox", "--files", "--files-limit", "--mount", "--volume", "--secret", "--config",
           "--entrypoint", "--entrypoints", "--fit", "--keep", "--elastic"})
         if (flags.given(flag))
             return fmt::format(
-                "{} is about this machine, and {} runs the job on a cluster: leave "
+                "{} is about the machine, and {} runs the job on a server: leave "
                 "one of them out",
                 flag, cluster);
     if (options.manifest.own_workdir)
         return fmt::format(
-            "--workdir per-pod is about this machine, and {} runs the job on a "
-            "cluster: leave one of them out",
+            "--workdir per-pod is about the machine, and {} runs the job on a "
+            "server: leave one of them out",
             cluster);
     const std::string& workdir = options.manifest.adjustments.workdir;
     if (!workdir.empty() && !workdir.starts_with('/'))
@@ -276,8 +299,11 @@ class RunVerb final : public VerbOf<RunOptions> {
         flags.value("--files-limit", files_limit_);
         flags.flag("--elastic", options_.elastic);
         flags.flag("--warm", options_.warm);
+        flags.flag("--up", options_.on_up);
         flags.value("--context", context_, not_unnamed);
         flags.value("--kubeconfig", kubeconfig_, not_unnamed);
+        flags.exclude("--up", "--context");
+        flags.exclude("--up", "--kubeconfig");
     }
     std::vector<std::string> to_flags(std::vector<std::string> words) override {
         // `muster launch pytorch -n 2 -- python train.py`
@@ -307,6 +333,7 @@ class RunVerb final : public VerbOf<RunOptions> {
         if (auto wrong = read_files_flags(files_, files_limit_, options_.private_files,
                                           options_.files_bytes))
             return wrong;
+        if (options_.on_up) context_ = "muster";
         if (!context_.empty() || !kubeconfig_.empty())
             options_.cluster = {.kubeconfig = kubeconfig_,
                                 .context = context_,
