@@ -104,9 +104,9 @@ TEST(CommandLine, WhatIsAboutThisMachineIsRefusedOnACluster) {
         line.insert(line.end(), flag.begin(), flag.end());
         EXPECT_THAT(error_of(line), HasSubstr(flag[0])) << flag[0];
         EXPECT_THAT(error_of(line), HasSubstr("is about the machine, and --context runs the job "
-                                              "on a cluster"));
+                                              "on a server"));
         line[2] = "--kubeconfig";
-        EXPECT_THAT(error_of(line), HasSubstr("and --kubeconfig runs the job on a cluster"));
+        EXPECT_THAT(error_of(line), HasSubstr("and --kubeconfig runs the job on a server"));
     }
     EXPECT_THAT(error_of({"run", "a.yaml", "--context", "prod", "--workdir", "here"}),
                 HasSubstr("write an absolute path"));
