@@ -74,6 +74,7 @@ class FakeExtensionCaller final : public ExtensionCaller {
             if (answer_.breaks_off) co_return Error(Code::kTimeout, "broke off");
             co_return std::nullopt;
         }
+        bool gather() override { return false; }
 
       private:
         FakeExtensionCaller& caller_;

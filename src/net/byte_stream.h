@@ -70,6 +70,10 @@ class ByteStream {
     /// True if unread input has arrived, an end included, as far as that can be seen without
     /// waiting. For owners of a connection on which nothing should arrive.
     virtual bool has_input() const = 0;
+    /// For a reader that lets a while pass: until the next read_some() or has_input(), input wakes
+    /// the loop only when there is much of it. False, and nothing changes, if the last read may have
+    /// left some, or if this is not known of the stream.
+    virtual bool gather() { return false; }
     /// The other side's address, for people: "127.0.0.1:4711", "unix", "memory".
     virtual std::string peer_address() const = 0;
 };

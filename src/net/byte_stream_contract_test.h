@@ -286,6 +286,26 @@ TYPED_TEST_P(ByteStreamContract, TheOtherSideHasAnAddress) {
     EXPECT_FALSE(this->far_->peer_address().empty());
 }
 
+TYPED_TEST_P(ByteStreamContract, WhatGathersIsReadByTheNextRead) {
+    for (const char* text : {"one", "two", "three"}) {
+        this->write(*this->near_, text);
+        EXPECT_EQ(this->read_exactly(*this->far_, std::string_view(text).size()), text);
+        (void)this->far_->gather();
+    }
+    auto reading = this->start(this->read_up_to(*this->far_, 100));
+    EXPECT_FALSE(reading->ended());
+    this->write(*this->near_, "a");
+    this->wait_for(*reading);
+    EXPECT_EQ(reading->value->value(), "a");
+    (void)this->far_->gather();
+    this->write(*this->near_, "b");
+    this->world_.loop().run_until([&] { return this->far_->has_input(); });
+    EXPECT_EQ(this->read(*this->far_), "b");
+    (void)this->far_->gather();
+    this->shut_down(*this->near_);
+    EXPECT_EQ(this->read(*this->far_), "");
+}
+
 REGISTER_TYPED_TEST_SUITE_P(ByteStreamContract, BytesArriveInOrderInBothDirections,
                             AReadTakesNoMoreThanItAskedFor, PiecesGoOutInTheirOrder,
                             NothingWrittenIsNothingRead, MoreThanAnyBufferArrivesWhole,
@@ -294,6 +314,6 @@ REGISTER_TYPED_TEST_SUITE_P(ByteStreamContract, BytesArriveInOrderInBothDirectio
                             ACloseIsAnEndAndOverTlsACut, AWriteToNobodyFails, CloseEndsWhatWaits,
                             ACancelledReaderLosesNothing, ACancelledWriterEnds,
                             AReaderWaitsWhileAWriterWrites, WhatHasComeIsSeenWithoutReading,
-                            TheOtherSideHasAnAddress);
+                            WhatGathersIsReadByTheNextRead, TheOtherSideHasAnAddress);
 
 }  // namespace muster::net

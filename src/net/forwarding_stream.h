@@ -20,6 +20,7 @@ class ForwardingStream : public ByteStream {
     Task<Result<void>> shut_down_write() override { return below_->shut_down_write(); }
     void close() override { below_->close(); }
     bool has_input() const override { return below_->has_input(); }
+    bool gather() override { return below_->gather(); }
     std::string peer_address() const override { return below_->peer_address(); }
 
   protected:

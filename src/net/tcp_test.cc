@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
 
@@ -84,6 +85,31 @@ TEST_F(Tcp, AConnectionNoticesAPeerThatVanishedAsItIsTold) {
                       std::vector{value})
                 << option;
     }
+}
+
+TEST_F(Tcp, WhatGathersDoesNotWakeTheLoop) {
+    auto listener = listen_tcp(context.get_executor(), "127.0.0.1", 0).value();
+    const std::string address = listener->address();
+    const auto port = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+    auto near = await(connect_tcp(context.get_executor(), "127.0.0.1", port)).value();
+    const auto far = await(listener->accept()).value();
+    const auto wakes_for = [&] {
+        return options_of_connections(&::getpeername, port, SOL_SOCKET, SO_RCVLOWAT).at(0);
+    };
+    std::array<char, 4> buffer{};
+    const auto read = [&] { return await(near->read_some(asio::buffer(buffer))).value(); };
+    ASSERT_TRUE(await(far->write(asio::buffer("abcdef", 6))));
+    ASSERT_EQ(read(), 4u);
+    EXPECT_FALSE(near->gather()) << "there is more to read";
+    ASSERT_EQ(read(), 2u);
+    EXPECT_EQ(wakes_for(), 1);
+    EXPECT_TRUE(near->gather());
+    EXPECT_GT(wakes_for(), 1000);
+    ASSERT_TRUE(await(far->write(asio::buffer("g", 1))));
+    ASSERT_EQ(read(), 1u);
+    EXPECT_EQ(wakes_for(), 1);
+    near->close();
+    EXPECT_FALSE(near->gather());
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ class ExtensionClient::Body final : public net::HttpBody {
 
     const net::HttpResponse& head() const override { return body_->head(); }
     Task<Result<std::optional<std::string>>> read() override { return body_->read(); }
+    bool gather() override { return body_->gather(); }
 
   private:
     Held held_;  // ends after the body

@@ -150,6 +150,7 @@ class HttpText final : public TextStream {
     explicit HttpText(std::unique_ptr<net::HttpBody> body) : body_(std::move(body)) {}
 
     Task<Result<std::optional<std::string>>> read() override { return body_->read(); }
+    bool gather() override { return body_->gather(); }
 
   private:
     std::unique_ptr<net::HttpBody> body_;

@@ -77,6 +77,9 @@ class TextStream {
     /// The next piece, never empty; nullopt at the end. One caller at a time. Cancelling the caller
     /// leaves the stream usable.
     virtual Task<Result<std::optional<std::string>>> read() = 0;
+    /// For a reader that lets a while pass: until the next read(), input wakes the loop only when
+    /// there is much of it. False if there may be more to read now.
+    virtual bool gather() { return false; }
 };
 
 /// How requests reach an API server: in process (apiserver/) or over HTTP; the simulation wraps

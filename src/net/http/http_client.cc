@@ -217,6 +217,8 @@ class HttpClient::State::Body final : public HttpBody {
         }
     }
 
+    bool gather() override { return use_ && (*use_)->response().body.empty() && (*use_)->gather(); }
+
   private:
     Duration time_;
     std::unique_ptr<Use> use_;  // null after the end

@@ -41,6 +41,8 @@ class HttpBody {
     /// The next piece, never empty; nullopt at the end. kTimeout when the connection broke before
     /// the end. One caller at a time; cancelling it leaves the body usable.
     virtual Task<Result<std::optional<std::string>>> read() = 0;
+    /// See ByteStream.
+    virtual bool gather() = 0;
 };
 
 struct HttpUpgrade {

@@ -11,6 +11,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <cerrno>
+#include <utility>
 
 #include "base/async/cancellation.h"
 #include "base/check.h"
@@ -20,6 +21,9 @@ namespace muster::net {
 namespace {
 
 using boost::system::error_code;
+
+/// Less than what the kernel keeps for a socket at first, so that it isn't made to keep more.
+constexpr int kMuchInput = 32 * 1024;
 
 /// The IP address alone; empty for other families.
 std::string host_of(const sockaddr_storage& address) {
@@ -69,9 +73,11 @@ class SocketStream final : public ByteStream {
         if (closed_) co_return closed_here();
         // Remembered: the reactor learns of an end once, and a read after it would never return.
         if (input_ended_) co_return std::size_t{0};
+        wake_for(1);
         error_code error;
         const std::size_t size = co_await socket_.async_read_some(
             into, asio::redirect_error(asio::use_awaitable, error));
+        was_full_ = size == into.size();
         if (!error) co_return size;
         if (error == asio::error::eof) {
             input_ended_ = true;
@@ -128,10 +134,17 @@ class SocketStream final : public ByteStream {
 
     bool has_input() const override {
         if (closed_ || input_ended_) return true;
+        wake_for(1);
         pollfd socket{.fd = const_cast<Socket&>(socket_).native_handle(),
                       .events = POLLIN | POLLRDHUP,
                       .revents = 0};
         return ::poll(&socket, 1, 0) != 0;
+    }
+
+    bool gather() override {
+        if (closed_ || input_ended_ || was_full_) return false;
+        wake_for(kMuchInput);
+        return true;
     }
 
     std::string peer_address() const override { return peer_; }
@@ -145,6 +158,14 @@ class SocketStream final : public ByteStream {
     }
 
   private:
+    /// Once a socket is registered, asio's reactor wakes the loop for all input, whether a read waits
+    /// or not.
+    void wake_for(int bytes) const {
+        if (std::exchange(wakes_for_, bytes) == bytes) return;
+        ::setsockopt(const_cast<Socket&>(socket_).native_handle(), SOL_SOCKET, SO_RCVLOWAT, &bytes,
+                     sizeof bytes);
+    }
+
     ssize_t send(const ConstBuffers& bytes) {
         std::array<iovec, ConstBuffers::kMost> parts{};
         std::size_t count = 0;
@@ -167,6 +188,8 @@ class SocketStream final : public ByteStream {
 
     Socket socket_;
     std::string peer_;
+    mutable int wakes_for_ = 1;  ///< bytes
+    bool was_full_ = false;      ///< the last read
     bool input_ended_ = false;
     bool shut_down_ = false;
     bool closed_ = false;

@@ -1,11 +1,13 @@
 #include "net/tls/tls.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <optional>
 
 #include "base/test_loop.h"
+#include "net/forwarding_stream.h"
 #include "net/memory_stream.h"
 #include "net/tls/tls_fixture.h"
 
@@ -17,9 +19,15 @@ using Handshake = Result<std::unique_ptr<TlsStream>>;
 class Tls : public ::testing::Test, public SimulatedLoop {
   protected:
     /// Both sides' ends of a handshake.
+    using Ends = std::pair<std::unique_ptr<ByteStream>, std::unique_ptr<ByteStream>>;
     std::pair<Handshake, Handshake> handshake(TlsServerContext& server, TlsClientContext& client,
                                               std::string host) {
-        auto [near, far] = make_memory_streams(context.get_executor());
+        return handshake(server, client, std::move(host),
+                         make_memory_streams(context.get_executor()));
+    }
+    std::pair<Handshake, Handshake> handshake(TlsServerContext& server, TlsClientContext& client,
+                                              std::string host, Ends ends) {
+        auto& [near, far] = ends;
         std::optional<Handshake> accepted;
         asio::co_spawn(
             context, server.accept(std::move(far)),
@@ -52,6 +60,57 @@ TEST_F(Tls, AClientAcceptsTheNamesOfTheCertificateAndNoOthers) {
         const auto [near, far] = handshake(*server, *client, host);
         EXPECT_EQ(near.has_value(), accepted) << host;
         if (!accepted && !near) EXPECT_EQ(near.error().code(), Code::kUnauthorized) << host;
+    }
+}
+
+TEST_F(Tls, OneReadTakesAllRecordsThatAreHere) {
+    auto server = made_.server_context(clock);
+    auto client = made_.client_context(clock);
+    const auto [near, far] = handshake(*server, *client, "localhost");
+    for (const std::string text : {"one", "two", "three"})
+        ASSERT_TRUE(await((*far)->write(asio::buffer(text))));
+    ASSERT_TRUE(await((*far)->shut_down_write()));
+    std::string read(100, '\0');
+    EXPECT_EQ(await((*near)->read_some(asio::buffer(read, 4))).value(), 4u);
+    EXPECT_EQ(read.substr(0, 4), "onet");
+    EXPECT_EQ(await((*near)->read_some(asio::buffer(read))).value(), 7u);
+    EXPECT_EQ(read.substr(0, 7), "wothree");
+    EXPECT_EQ(await((*near)->read_some(asio::buffer(read))).value(), 0u);
+}
+
+/// Puts bytes that are no record behind what is read, once it is told to.
+class Tampered final : public ForwardingStream {
+  public:
+    Tampered(std::unique_ptr<ByteStream> stream, bool& now)
+        : ForwardingStream(std::move(stream)), now_(now) {}
+    Task<Result<std::size_t>> read_some(asio::mutable_buffer into) override {
+        CO_TRY(std::size_t size, co_await below().read_some(into));
+        if (!std::exchange(now_, false)) co_return size;
+        const std::string forged = std::string("\x17\x03\x03\x00\x20", 5) + std::string(32, 'x');
+        size += asio::buffer_copy(into + size, asio::buffer(forged));
+        co_return size;
+    }
+
+  private:
+    bool& now_;
+};
+
+TEST_F(Tls, WhatCameBeforeABrokenRecordIsReadAndThenWhatIsWrong) {
+    auto server = made_.server_context(clock);
+    auto client = made_.client_context(clock);
+    bool tampers = false;
+    auto [near, far] = make_memory_streams(context.get_executor());
+    const auto [reader, writer] =
+        handshake(*server, *client, "localhost",
+                  {std::make_unique<Tampered>(std::move(near), tampers), std::move(far)});
+    ASSERT_TRUE(await((*writer)->write(asio::buffer("good", 4))));
+    tampers = true;
+    std::string read(100, '\0');
+    EXPECT_EQ(await((*reader)->read_some(asio::buffer(read))).value(), 4u);
+    for (int times = 0; times < 2; ++times) {
+        const auto failed = await((*reader)->read_some(asio::buffer(read)));
+        ASSERT_FALSE(failed);
+        EXPECT_THAT(failed.error().message(), testing::HasSubstr("bad record mac"));
     }
 }
 

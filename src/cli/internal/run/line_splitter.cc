@@ -1,8 +1,20 @@
 #include "cli/internal/run/line_splitter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::cli {
+
+namespace {
+
+/// The place of the first "\n" or "\r"; the size if there is none.
+std::size_t line_end(std::string_view bytes) {
+    const auto* const end =
+        std::ranges::find_if(bytes, [](char c) { return c == '\n' || c == '\r'; });
+    return static_cast<std::size_t>(end - bytes.begin());
+}
+
+}  // namespace
 
 void LineSplitter::add(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -11,7 +23,14 @@ void LineSplitter::add(std::string_view bytes) {
             if (!overwrites_) bytes.remove_prefix(1);
         }
         after_return_ = false;
-        std::size_t end = std::min(bytes.find_first_of("\r\n"), bytes.size());
+        const std::size_t end = line_end(bytes);
+        if (partial_.empty() && end < bytes.size() && end <= kLongest) {
+            const std::string_view line = bytes.substr(0, end);
+            after_return_ = bytes[end] == '\r';
+            bytes.remove_prefix(end + 1);
+            emit_(line, std::exchange(overwrites_, false));
+            continue;
+        }
         std::size_t room = kLongest - partial_.size();
         std::size_t take = std::min(end, room);
         partial_.append(bytes.substr(0, take));

@@ -14,6 +14,12 @@ std::int64_t second_of(WallTime time) {
     return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
 }
 
+std::size_t stamp_end(std::string_view bytes) {
+    const auto* const end =
+        std::ranges::find_if(bytes, [](char c) { return c == ' ' || c == '\n'; });
+    return static_cast<std::size_t>(end - bytes.begin());
+}
+
 }  // namespace
 
 std::string LogBookmark::resume() {
@@ -33,7 +39,7 @@ std::string LogBookmark::add(std::string_view bytes) {
     std::string text;
     while (!bytes.empty()) {
         if (!in_text_) {
-            const std::size_t end = std::min(bytes.find_first_of(" \n"), bytes.size());
+            const std::size_t end = stamp_end(bytes);
             stamp_ += bytes.substr(0, end);
             bytes.remove_prefix(end);
             if (bytes.empty() && stamp_.size() < kLongestStamp) break;

@@ -22,11 +22,6 @@ constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
 /// How late a line may be shown, if the console gathers lines.
 constexpr Duration kGather = std::chrono::milliseconds(20);
-/// A log that brings a line in a hundredth of a second would cost a wake-up and two system calls for
-/// each: after one that had to be waited for, the next ones are left to gather. A log that brings
-/// more than is read at once is never left.
-constexpr Duration kAtOnce = std::chrono::milliseconds(1);
-constexpr Duration kGatherReads = std::chrono::milliseconds(50);
 
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -113,8 +108,14 @@ std::vector<std::string> LogFollower::last_lines(const std::string& pod_uid,
 void LogFollower::keep_line(std::deque<std::string>& last, std::string_view line, bool overwrites) {
     if (overwrites && line.empty()) return;
     if (overwrites && !last.empty()) last.pop_back();
-    last.emplace_back(line.substr(0, kKeptBytes));
-    if (last.size() > kKeptLines) last.pop_front();
+    if (last.size() < kKeptLines) {
+        last.emplace_back(line.substr(0, kKeptBytes));
+        return;
+    }
+    std::string oldest = std::move(last.front());  // its memory serves the next one
+    last.pop_front();
+    oldest.assign(line.substr(0, kKeptBytes));
+    last.push_back(std::move(oldest));
 }
 
 void LogFollower::start(const Key& key) {
@@ -158,15 +159,14 @@ Task<Result<void>> LogFollower::read_from(const Followed& followed, Progress& pr
            co_await client_.logs(followed.namespace_, followed.pod, std::move(request)));
     std::size_t skipped = 0;
     for (;;) {
-        const Instant asked = clock_.now();
         CO_TRY(const std::optional<std::string> piece, co_await stream->read());
         if (!piece) co_return Result<void>();
         last_line_at_ = clock_.now();
         if (options_.bookmarks) {
             progress.offset += piece->size();
             take(progress.bookmark.add(*piece));
-            // All that was there is read; what comes next may come together.
-            if (*last_line_at_ - asked > kAtOnce) co_await clock_.sleep_for(kGatherReads);
+            const Instant next = pace_.next_read(*last_line_at_);
+            if (next > *last_line_at_ && stream->gather()) co_await clock_.sleep_until(next);
             continue;
         }
         const std::size_t skip = std::min(piece->size(), progress.offset - skipped);

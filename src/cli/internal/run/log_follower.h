@@ -17,6 +17,7 @@
 #include "base/time/clock.h"
 #include "cli/internal/run/console.h"
 #include "cli/internal/run/log_bookmark.h"
+#include "cli/internal/run/read_pace.h"
 #include "cli/internal/run/views.h"
 #include "kube/client/client.h"
 
@@ -106,6 +107,7 @@ class LogFollower {
     const Options options_;
     Signal seen_;  ///< a new state of a pod
     std::optional<Instant> last_line_at_;
+    ReadPace pace_;
     bool flushes_ = false;  ///< soon
     std::map<Key, Followed> followed_;
     std::set<std::string> begun_;  ///< the names of files that have something of this run

@@ -34,6 +34,7 @@ class HoldingStream final : public net::ByteStream {
     Task<Result<void>> shut_down_write() override { return stream_->shut_down_write(); }
     void close() override { stream_->close(); }
     bool has_input() const override { return stream_->has_input(); }
+    bool gather() override { return stream_->gather(); }
     std::string peer_address() const override { return stream_->peer_address(); }
 
   private:

@@ -38,6 +38,9 @@ class ClientConnection {
     /// again.
     Task<Result<bool>> receive_body();
 
+    /// Between two calls of receive_body(): see HttpBody.
+    bool gather();
+
     /// Whether another request may follow: the answer is complete, and neither side asked to close.
     bool reusable() const;
     /// Reads while no request is in progress, to notice the server's end; any input counts as one.

@@ -21,6 +21,8 @@ constexpr std::size_t kRecordBody = std::size_t{16} * 1024;
 /// How much is encrypted before it is sent.
 constexpr std::size_t kBatch = 8 * kRecordBody;
 
+constexpr std::string_view kReading = "reading from the TLS connection";
+
 /// In one piece, valid until the next call: a head and its body are sent as one record.
 std::string_view as_one(const ConstBuffers& bytes) {
     if (bytes.pieces().size() == 1) {
@@ -181,17 +183,35 @@ Task<Result<std::size_t>> TlsSession::read_some(asio::mutable_buffer into) {
         std::size_t size = 0;
         const int done = SSL_read_ex(ssl_.get(), into.data(), into.size(), &size);
         const int why = SSL_get_error(ssl_.get(), done);
-        if (done == 1) co_return size;
+        if (done == 1) co_return size + read_more(into + size);
         if (why == SSL_ERROR_ZERO_RETURN) co_return std::size_t{0};
         if (why != SSL_ERROR_WANT_READ) {
-            Error failed = openssl_error(Code::kUnavailable, "reading from the TLS connection");
+            if (!failure_) failure_ = openssl_error(Code::kUnavailable, kReading);
             if (!sending_) (void)co_await send();  // the alert
-            co_return failed;
+            co_return *failure_;
         }
         // A key update asks for an answer; if a writer is sending, it sends that too.
         if (!to_send_.empty() && !sending_) CO_TRY_VOID(co_await send());
         CO_TRY_VOID(co_await receive());
     }
+}
+
+/// Of the records that are here already. What ends the connection is for the next read.
+std::size_t TlsSession::read_more(asio::mutable_buffer into) {
+    std::size_t all = 0;
+    while (into.size() > 0 && received_at_ < received_end_) {
+        std::size_t size = 0;
+        const int done = SSL_read_ex(ssl_.get(), into.data(), into.size(), &size);
+        if (done != 1) {
+            const int why = SSL_get_error(ssl_.get(), done);
+            if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_ZERO_RETURN)
+                failure_ = openssl_error(Code::kUnavailable, kReading);
+            break;
+        }
+        all += size;
+        into += size;
+    }
+    return all;
 }
 
 bool TlsSession::encrypt(std::string_view bytes) {

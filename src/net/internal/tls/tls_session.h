@@ -35,6 +35,9 @@ class TlsSession final : public TlsStream {
         return closed_ || received_at_ < received_end_ || SSL_has_pending(ssl_.get()) == 1 ||
                below_->has_input();
     }
+    bool gather() override {
+        return received_at_ == received_end_ && SSL_pending(ssl_.get()) == 0 && below_->gather();
+    }
     std::string peer_address() const override { return below_->peer_address(); }
     const std::optional<PeerCertificate>& peer_certificate() const override { return peer_; }
     std::string protocol() const override { return SSL_get_version(ssl_.get()); }
@@ -50,6 +53,7 @@ class TlsSession final : public TlsStream {
     /// them sends; if the other one is sending, this waits for it.
     Task<Result<void>> send();
     Task<Result<void>> write_piece(asio::const_buffer piece);
+    std::size_t read_more(asio::mutable_buffer into);
     /// Makes records of these bytes; on failure the error is OpenSSL's newest.
     bool encrypt(std::string_view bytes);
     /// Sends what can be sent without waiting; true if that was everything.
@@ -62,6 +66,7 @@ class TlsSession final : public TlsStream {
     std::vector<char> received_;
     std::size_t received_at_ = 0;
     std::size_t received_end_ = 0;
+    std::optional<Error> failure_;  ///< of a read
     std::string to_send_;
     Signal sent_;
     bool sending_ = false;
