@@ -80,7 +80,7 @@ void LogFollower::observe(const PodView& pod) {
                 pod.namespace_ + "_" + pod.name + (several ? "_" + container.name : "") + ".log";
         }
         followed.started = std::max(followed.started, started);
-        followed.ended = std::max(followed.ended, container.terminated ? started : started - 1);
+        followed.ended = std::max(followed.ended, container.running ? started - 1 : started);
         if (!followed.open && followed.followed < followed.started) start(key);
     }
     seen_.notify_all();
@@ -146,7 +146,7 @@ kube::LogOptions LogFollower::request_for(const Followed& followed) const {
     request.container = followed.container;
     request.previous = followed.followed < followed.started;
     request.follow = !request.previous;
-    request.timestamps = options_.bookmarks;
+    request.timestamps = true;
     return request;
 }
 
@@ -154,27 +154,17 @@ kube::LogOptions LogFollower::request_for(const Followed& followed) const {
 Task<Result<void>> LogFollower::read_from(const Followed& followed, Progress& progress,
                                           const Take& take) {
     kube::LogOptions request = request_for(followed);
-    if (options_.bookmarks) request.since_time = progress.bookmark.resume();
+    request.since_time = progress.bookmark.resume();
     CO_TRY(const auto stream,
            co_await client_.logs(followed.namespace_, followed.pod, std::move(request)));
-    std::size_t skipped = 0;
     for (;;) {
         CO_TRY(const std::optional<std::string> piece, co_await stream->read());
         if (!piece) co_return Result<void>();
         last_line_at_ = clock_.now();
-        if (options_.bookmarks) {
-            progress.offset += piece->size();
-            take(progress.bookmark.add(*piece));
-            const Instant next = pace_.next_read(*last_line_at_);
-            if (next > *last_line_at_ && stream->gather()) co_await clock_.sleep_until(next);
-            continue;
-        }
-        const std::size_t skip = std::min(piece->size(), progress.offset - skipped);
-        skipped += skip;
-        if (skip == piece->size()) continue;
-        take(std::string_view(*piece).substr(skip));
-        progress.offset += piece->size() - skip;
-        skipped = progress.offset;
+        progress.bytes += piece->size();
+        take(progress.bookmark.add(*piece));
+        const Instant next = pace_.next_read(*last_line_at_);
+        if (next > *last_line_at_ && stream->gather()) co_await clock_.sleep_until(next);
     }
 }
 
@@ -201,7 +191,6 @@ Task<bool> LogFollower::pause(Duration longest) {
 /// A log ends with its container, but a node also closes one that was idle for hours. The state of
 /// the pod tells which it was, and mostly comes right after the log's end.
 Task<bool> LogFollower::closed_early(const Followed& followed, Duration patience) {
-    if (!options_.bookmarks) co_return false;
     const Instant deadline = clock_.now() + patience;
     while (followed.followed > followed.ended && clock_.now() < deadline)
         (void)co_await pause(deadline - clock_.now());
@@ -266,12 +255,12 @@ Task<void> LogFollower::follow_instance(Followed& followed) {
     Progress progress;
     Duration pause = kFirstPause;
     for (;;) {
-        const std::size_t before = progress.offset;
+        const std::size_t before = progress.bytes;
         const Result<void> read = co_await read_from(followed, progress, take);
         if (read && !co_await closed_early(followed, pause)) break;
         if (!read) tell_failure(followed, read.error());
         if (!read && !kube::is_away(read.error())) break;
-        if (progress.offset > before) pause = kFirstPause;
+        if (progress.bytes > before) pause = kFirstPause;
         if (!read) co_await clock_.sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);
         if (followed.followed < followed.started - 1) break;

@@ -26,17 +26,14 @@ namespace muster::cli {
 /// Follows the log of every container that starts: prints its lines with the pod's name, keeps the
 /// last ones, and writes everything to a file if requested. Each instance of a restarted container
 /// is followed after the previous one has ended, also one that ended before it was seen. If the
-/// connection to the server breaks, it continues after what was shown; a log that can't be read is
-/// reported once. Thread: the loop of the task group.
+/// connection to the server breaks, or a node closes the log of a container that runs, it is asked
+/// for again from its last lines on; a log that can't be read is reported once. Many lines are read
+/// together, see ReadPace. Thread: the loop of the task group.
 class LogFollower {
   public:
     struct Options {
         std::string directory = {};  ///< where logs are kept; may be empty
-        /// A log that is read again after a break is asked for from the last lines on, by their
-        /// stamps, and one that a node has closed while its container runs is read again. Otherwise
-        /// it is read from its beginning, without what was shown.
-        bool bookmarks = false;
-        bool ranks = false;  ///< pods are called "worker-0"
+        bool ranks = false;          ///< pods are called "worker-0"
     };
     /// `changed` is notified when a stream has ended.
     LogFollower(kube::Client& client, Clock& clock, TaskGroup& tasks, Console& console,
@@ -87,7 +84,7 @@ class LogFollower {
     using Take = std::function<void(std::string_view piece)>;
     /// How far a log was read.
     struct Progress {
-        std::size_t offset = 0;
+        std::size_t bytes = 0;
         LogBookmark bookmark = {};
     };
     kube::LogOptions request_for(const Followed& followed) const;

@@ -18,8 +18,26 @@ namespace muster::cli {
 namespace {
 
 constexpr const char* kPath = "/api/v1/namespaces/ml/pods/p/log";
-const kube::Query kQuery = {{"container", "c"}, {"follow", "true"}};
-const kube::Query kPrevious = {{"container", "c"}, {"previous", "true"}};
+const kube::Query kQuery = {{"container", "c"}, {"follow", "true"}, {"timestamps", "true"}};
+const kube::Query kPrevious = {{"container", "c"}, {"previous", "true"}, {"timestamps", "true"}};
+
+kube::Query since(const char* time, kube::Query query = kQuery) {
+    query.emplace_back("sinceTime", time);
+    return query;
+}
+
+/// As a server sends them with stamps, which are all alike.
+std::string stamped(std::string_view lines) {
+    std::string text;
+    while (!lines.empty()) {
+        const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+        text += "2026-01-02T03:04:05.1Z ";
+        text += lines.substr(0, end);
+        lines.remove_prefix(end);
+    }
+    return text;
+}
+constexpr const char* kSecondBefore = "2026-01-02T03:04:04Z";
 
 PodView pod_with(int restarts, bool running = true) {
     PodView pod;
@@ -31,6 +49,12 @@ PodView pod_with(int restarts, bool running = true) {
     container.restarts = restarts;
     container.running = running;
     pod.containers.push_back(container);
+    return pod;
+}
+
+PodView ended(PodView pod) {
+    pod.containers[0].running = false;
+    pod.containers[0].terminated = TerminationView{};
     return pod;
 }
 
@@ -47,11 +71,18 @@ class LogFollowerTest : public testing::Test, protected SimulatedLoop {
         return text;
     }
 
-    /// One request whose answer is all of `log`.
-    void answer(const kube::Query& query, std::string log) {
+    /// One request whose answer is all of `log`, with stamps.
+    void answer(const kube::Query& query, std::string_view log) {
         const auto stream = server.expect_text(kPath, query);
-        stream->send(std::move(log));
+        stream->send(stamped(log));
         stream->end();
+    }
+    /// Reads the logs of a pod, and sees the end of its container.
+    void follow_to_the_end(LogFollower& follower, const PodView& pod) {
+        follower.observe(pod);
+        run_until([this] { return server.finished(); });
+        follower.observe(ended(pod));
+        run_until([&] { return !follower.busy() && server.finished(); });
     }
 
     int descriptor = ::memfd_create("console", MFD_CLOEXEC);
@@ -63,22 +94,34 @@ class LogFollowerTest : public testing::Test, protected SimulatedLoop {
     LogFollower logs{client, clock, tasks, console, changed, {}};
 };
 
-TEST_F(LogFollowerTest, GoesOnBehindWhatWasShownWhenTheConnectionBreaks) {
+TEST_F(LogFollowerTest, ALogThatBreaksIsAskedForFromItsLastLinesOn) {
     const auto first = server.expect_text(kPath, kQuery);
-    first->send("one\ntwo\nthr");
+    first->send(
+        "2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:06.1Z two\n2026-01-02T03:04:06.2Z thr");
     first->fail(Error(Code::kTimeout, "the connection broke"));
-    server.expect_refused_text(kPath, kQuery, Error(Code::kUnavailable, "nobody answers"));
-    const auto second = server.expect_text(kPath, kQuery);
-    second->send("one\ntw");
-    second->send("o\nthree\nfour\n");
+    const kube::Query again = since("2026-01-02T03:04:05Z");
+    server.expect_refused_text(kPath, again, Error(Code::kUnavailable, "it is away"));
+    const auto second = server.expect_text(kPath, again);
+    second->send("2026-01-02T03:04:05.1Z one\n2026-01-02T03:0");
+    second->send("4:06.1Z two\n2026-01-02T03:04:06.2Z three\n2026-01-02T03:04:07Z four\n");
     second->end();
-    logs.observe(pod_with(0));
-    run_until([this] { return !logs.busy() && server.finished(); });
+    follow_to_the_end(logs, pod_with(0));
     EXPECT_EQ(
         shown(),
         "p | one\np | two\n"
         "muster: the log of pod p can't be read now, it is tried again: the connection broke\n"
         "p | three\np | four\n");
+}
+
+TEST_F(LogFollowerTest, ALogThatANodeHasRotatedHidesNoNewLine) {
+    const auto first = server.expect_text(kPath, kQuery);
+    first->send("2026-01-02T03:04:05.1Z a long line\n2026-01-02T03:04:06.1Z and another\n");
+    first->fail(Error(Code::kTimeout, "the connection broke"));
+    const auto second = server.expect_text(kPath, since("2026-01-02T03:04:05Z"));
+    second->send("2026-01-02T03:04:07Z new\n");
+    second->end();
+    follow_to_the_end(logs, pod_with(0));
+    EXPECT_THAT(shown(), testing::EndsWith("\np | new\n"));
 }
 
 TEST_F(LogFollowerTest, WhatCanNotBeHadIsToldOnce) {
@@ -110,28 +153,26 @@ TEST_F(LogFollowerTest, ThePodThatIsGoneHasBeenToldAlready) {
 
 TEST_F(LogFollowerTest, WhenItRestartsDuringABreakTheRestOfItsLogAndAllOfTheNextAreRead) {
     const auto first = server.expect_text(kPath, kQuery);
-    first->send("one\n");
+    first->send(stamped("one\n"));
     first->fail(Error(Code::kUnavailable, "the connection broke"));
-    answer(kPrevious, "one\ntwo\n");
+    answer(since(kSecondBefore, kPrevious), "one\ntwo\n");
     answer(kQuery, "again\n");
     logs.observe(pod_with(0));
     settle();
-    logs.observe(pod_with(1));
-    run_until([this] { return !logs.busy() && server.finished(); });
+    follow_to_the_end(logs, pod_with(1));
     EXPECT_THAT(shown(), testing::StartsWith("p | one\n"));
     EXPECT_THAT(shown(), testing::EndsWith("\np | two\np | again\n"));
 }
 
 TEST_F(LogFollowerTest, WhenItRestartsTwiceDuringABreakTheLastTwoAreRead) {
     const auto first = server.expect_text(kPath, kQuery);
-    first->send("one\n");
+    first->send(stamped("one\n"));
     first->fail(Error(Code::kUnavailable, "the connection broke"));
     answer(kPrevious, "two\n");
     answer(kQuery, "three\n");
     logs.observe(pod_with(0));
     settle();
-    logs.observe(pod_with(2));
-    run_until([this] { return !logs.busy() && server.finished(); });
+    follow_to_the_end(logs, pod_with(2));
     EXPECT_THAT(shown(), testing::EndsWith("\np | two\np | three\n"));
 }
 
@@ -145,6 +186,8 @@ PodView waiting_to_restart(int restarts) {
 TEST_F(LogFollowerTest, TheInstanceThatIsYetToStartIsNotRead) {
     answer(kQuery, "one\n");
     logs.observe(pod_with(0));
+    run_until([this] { return server.finished(); });
+    logs.observe(waiting_to_restart(0));
     run_until([this] { return !logs.busy(); });
     logs.observe(waiting_to_restart(0));
     EXPECT_FALSE(logs.busy());
@@ -153,8 +196,7 @@ TEST_F(LogFollowerTest, TheInstanceThatIsYetToStartIsNotRead) {
 
 TEST_F(LogFollowerTest, AnInstanceThatNobodySawRunIsRead) {
     answer(kQuery, "one\n");
-    logs.observe(pod_with(0));
-    run_until([this] { return !logs.busy(); });
+    follow_to_the_end(logs, pod_with(0));
     answer(kQuery, "two\n");
     logs.observe(waiting_to_restart(1));
     run_until([this] { return !logs.busy() && server.finished(); });
@@ -164,8 +206,7 @@ TEST_F(LogFollowerTest, AnInstanceThatNobodySawRunIsRead) {
 TEST_F(LogFollowerTest, AnInstanceThatEndedBeforeItWasSeenIsReadFirst) {
     answer(kPrevious, "one\n");
     answer(kQuery, "two\n");
-    logs.observe(pod_with(1));
-    run_until([this] { return !logs.busy() && server.finished(); });
+    follow_to_the_end(logs, pod_with(1));
     EXPECT_EQ(shown(), "p | one\np | two\n");
     EXPECT_THAT(logs.last_lines("u", "c", 0), testing::ElementsAre("one"));
     EXPECT_THAT(logs.last_lines("u", "c", 1), testing::ElementsAre("two"));
@@ -174,24 +215,17 @@ TEST_F(LogFollowerTest, AnInstanceThatEndedBeforeItWasSeenIsReadFirst) {
 TEST_F(LogFollowerTest, WhatIsGoneIsTold) {
     answer(kPrevious, "three\n");
     answer(kQuery, "four\n");
-    logs.observe(pod_with(3));
-    run_until([this] { return !logs.busy() && server.finished(); });
+    follow_to_the_end(logs, pod_with(3));
     EXPECT_EQ(shown(),
               "muster: p started 2 more times than could be followed; what it wrote then isn't "
               "shown\np | three\np | four\n");
 }
 
 TEST_F(LogFollowerTest, TheLastLinesAreOfOneInstanceAndAsATerminalShowsThem) {
-    const auto first = server.expect_text(kPath, kQuery);
-    first->send("begin\n10%\r20%\r30%\nerror\n");
-    first->end();
-    logs.observe(pod_with(0));
-    run_until([this] { return !logs.busy(); });
-    const auto second = server.expect_text(kPath, kQuery);
-    second->send("again\n");
-    second->end();
-    logs.observe(pod_with(1));
-    run_until([this] { return !logs.busy() && server.finished(); });
+    answer(kQuery, "begin\n10%\r20%\r30%\nerror\n");
+    follow_to_the_end(logs, pod_with(0));
+    answer(kQuery, "again\n");
+    follow_to_the_end(logs, pod_with(1));
     EXPECT_THAT(logs.last_lines("u", "c", 0), testing::ElementsAre("begin", "30%", "error"));
     EXPECT_THAT(logs.last_lines("u", "c", 1), testing::ElementsAre("again"));
     EXPECT_THAT(logs.last_lines("u", "c", 2), testing::IsEmpty());
@@ -202,11 +236,8 @@ TEST_F(LogFollowerTest, AFileHasTheInstancesOfOneRunAndNothingOfTheRunBefore) {
     ASSERT_NE(::mkdtemp(directory.data()), nullptr);
     const std::filesystem::path file = directory + "/ml_p.log";
     const auto instance = [&](LogFollower& follower, int restarts) {
-        const auto log = server.expect_text(kPath, kQuery);
-        log->send(fmt::format("instance {}\n", restarts));
-        log->end();
-        follower.observe(pod_with(restarts));
-        run_until([&] { return !follower.busy() && server.finished(); });
+        answer(kQuery, fmt::format("instance {}\n", restarts));
+        follow_to_the_end(follower, pod_with(restarts));
     };
     for (const int runs : {1, 2}) {
         LogFollower follower(client, clock, tasks, console, changed, {.directory = directory});
@@ -226,11 +257,8 @@ TEST_F(LogFollowerTest, AFileReplacesALinkAndDoesNotFollowIt) {
     std::ofstream(mine) << "mine";
     std::filesystem::create_symlink(mine, directory + "/ml_p.log");
     LogFollower follower(client, clock, tasks, console, changed, {.directory = directory});
-    const auto log = server.expect_text(kPath, kQuery);
-    log->send("logged\n");
-    log->end();
-    follower.observe(pod_with(0));
-    run_until([&] { return !follower.busy() && server.finished(); });
+    answer(kQuery, "logged\n");
+    follow_to_the_end(follower, pod_with(0));
     std::ifstream kept(mine);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "mine");
     EXPECT_TRUE(
@@ -238,76 +266,41 @@ TEST_F(LogFollowerTest, AFileReplacesALinkAndDoesNotFollowIt) {
     std::filesystem::remove_all(directory);
 }
 
-const kube::Query kStamped = {{"container", "c"}, {"follow", "true"}, {"timestamps", "true"}};
-
-kube::Query stamped_since(const char* time) {
-    kube::Query query = kStamped;
-    query.emplace_back("sinceTime", time);
-    return query;
-}
-
-/// The logs of a step in a pipeline.
-class StepLogs : public LogFollowerTest {
-  protected:
-    ~StepLogs() override { await(tasks.stop()); }
-    LogFollower step_logs{client,  clock,   tasks,
-                          console, changed, {.directory = {}, .bookmarks = true, .ranks = true}};
-};
-
-PodView ended(PodView pod) {
-    pod.containers[0].running = false;
-    pod.containers[0].terminated = TerminationView{};
-    return pod;
-}
-
-TEST_F(StepLogs, ALogThatBreaksIsAskedForFromItsLastLinesOn) {
-    const auto first = server.expect_text(kPath, kStamped);
-    first->send(
-        "2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:06.1Z two\n2026-01-02T03:04:06.2Z th");
-    first->fail(Error(Code::kUnavailable, "the connection broke"));
-    const auto second = server.expect_text(kPath, stamped_since("2026-01-02T03:04:05Z"));
-    second->send(
-        "2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:06.1Z two\n2026-01-02T03:04:06.2Z three\n");
-    second->end();
+TEST_F(LogFollowerTest, PodsAreCalledByTheirRanks) {
+    LogFollower ranks(client, clock, tasks, console, changed, {.directory = {}, .ranks = true});
+    answer(kQuery, "one\n");
     PodView pod = pod_with(0);
     pod.replica_type = "worker";
     pod.replica_index = "3";
-    step_logs.observe(pod);
-    run_until([this] { return server.finished(); });
-    step_logs.observe(ended(pod));
-    run_until([this] { return !step_logs.busy(); });
-    EXPECT_EQ(shown(),
-              "worker-3 | one\nworker-3 | two\n"
-              "muster: the log of pod worker-3 can't be read now, it is tried again: the "
-              "connection broke\n"
-              "worker-3 | three\n");
+    follow_to_the_end(ranks, pod);
+    EXPECT_EQ(shown(), "worker-3 | one\n");
 }
 
-TEST_F(StepLogs, ALogThatANodeClosesIsReadOnWhileItsContainerRuns) {
-    const auto first = server.expect_text(kPath, kStamped);
+TEST_F(LogFollowerTest, ALogThatANodeClosesIsReadOnWhileItsContainerRuns) {
+    const auto first = server.expect_text(kPath, kQuery);
     first->send("2026-01-02T03:04:05.1Z one\n");
     first->end();
-    const auto second = server.expect_text(kPath, stamped_since("2026-01-02T03:04:04Z"));
+    const auto second = server.expect_text(kPath, since("2026-01-02T03:04:04Z"));
     second->send("2026-01-02T03:04:05.1Z one\n2026-01-02T03:04:09Z two\n");
     second->end();
-    step_logs.observe(pod_with(0));
+    logs.observe(pod_with(0));
     run_until([this] { return server.finished(); });
     settle();
-    EXPECT_TRUE(step_logs.busy()) << "it may have been closed again";
-    step_logs.observe(ended(pod_with(0)));
-    run_until([this] { return !step_logs.busy(); });
+    EXPECT_TRUE(logs.busy()) << "it may have been closed again";
+    logs.observe(ended(pod_with(0)));
+    run_until([this] { return !logs.busy(); });
     EXPECT_EQ(shown(), "p | one\np | two\n");
 }
 
-TEST_F(StepLogs, ALogOfAPodThatIsGoneHasEnded) {
-    const auto first = server.expect_text(kPath, kStamped);
+TEST_F(LogFollowerTest, ALogOfAPodThatIsGoneHasEnded) {
+    const auto first = server.expect_text(kPath, kQuery);
     first->end();
-    step_logs.observe(pod_with(0));
+    logs.observe(pod_with(0));
     settle();
-    EXPECT_TRUE(step_logs.busy());
+    EXPECT_TRUE(logs.busy());
     const Instant before = clock.now();
-    step_logs.forget(pod_with(0));
-    run_until([this] { return !step_logs.busy(); });
+    logs.forget(pod_with(0));
+    run_until([this] { return !logs.busy(); });
     EXPECT_LT(clock.now() - before, std::chrono::seconds(1));
 }
 

@@ -57,8 +57,7 @@ class RunSession {
         int give_up_after = 3;
         /// Others use the server too, and the connection to it may break.
         bool on_cluster = false;
-        /// Logs are followed as those of a step in a pipeline: see LogFollower::Options.
-        bool as_step = false;
+        bool ranks = false;  ///< in lines of logs, pods are called "worker-0"
         /// How long a stop waits for what it deletes; unset: as long as it takes.
         std::optional<Duration> stop_timeout = std::nullopt;
         /// Whether jobs that have ended are deleted on a cluster; empty: they stay.

@@ -57,7 +57,7 @@ RunSession::Options run_options(const StepRequest& request) {
     RunSession::Options options;
     options.timeout = request.limits.timeout;
     options.on_cluster = true;
-    options.as_step = true;
+    options.ranks = true;
     options.stop_timeout = request.limits.stop_timeout;
     if (request.at_end != AtEnd::kKeep)
         options.removes_ended = [always = request.at_end == AtEnd::kDelete](bool succeeded) {
