@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -55,6 +56,7 @@ Argv started_once(const Argv& words, const AgentWords& agent) {
     made.insert(made.end(), agent.words.begin(), agent.words.end());
     if (!script.empty()) made.emplace_back("--warm");
     made.emplace_back("--nproc-per-node=1");
+    if (needs_literal_args(words)) made.emplace_back(kLiteralArgs);
     if (script.empty()) made.emplace_back("--no-python");
     const Argv& rest = script.empty() ? words : script;
     made.insert(made.end(), rest.begin(), rest.end());
@@ -126,6 +128,11 @@ Result<std::optional<Argv>> in_place_of_launcher(const Argv& words, const AgentW
 }
 
 }  // namespace
+
+bool needs_literal_args(const std::vector<std::string>& words) {
+    return std::ranges::any_of(words,
+                               [](const std::string& word) { return word.find('$') != word.npos; });
+}
 
 Result<std::optional<json::array>> agent_command(const json::object& container,
                                                  const AgentWords& agent) {

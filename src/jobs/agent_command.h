@@ -30,6 +30,12 @@ struct AgentWords {
     std::function<std::string(const std::string& path)> text_of = nullptr;
 };
 
+/// How an agent is told to leave `$$` and `$local_rank` as they are, which it replaces in the words
+/// of its workers as torchrun does.
+inline constexpr std::string_view kLiteralArgs = "--literal-args";
+/// Whether a command that was not written for torchrun needs it: some word has a `$`.
+bool needs_literal_args(const std::vector<std::string>& words);
+
 /// The command of a container with an agent before it. The agent takes the place of torchrun
 /// (`torchrun`, `python -m torch.distributed.run`), whose flags it knows, also where a shell or a
 /// program such as `env` calls it; it starts any other program as it is, once. With spares it

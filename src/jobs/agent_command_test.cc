@@ -28,6 +28,11 @@ TEST(AgentCommand, TakesThePlaceOfTorchrunAndStartsAnythingElse) {
          R"(["agent","--nproc-per-node=1","--no-python","python","train.py","--epochs","3"])"},
         {R"({"command":["sh","-c"],"args":["exec train"]})",
          R"(["agent","--nproc-per-node=1","--no-python","sh","-c","exec train"])"},
+        // Only torchrun replaces $$.
+        {R"({"command":["sh","-c","echo $$ $local_rank"]})",
+         R"(["agent","--nproc-per-node=1","--literal-args","--no-python","sh","-c","echo $$ $local_rank"])"},
+        {R"({"command":["torchrun","train.py","$$ $local_rank"]})",
+         R"(["agent","for","torchrun","train.py","$$ $local_rank"])"},
         {R"({"command":["torchrun","--nproc-per-node=2","train.py"]})",
          R"(["agent","for","torchrun","--nproc-per-node=2","train.py"])"},
         {R"({"command":["/opt/conda/bin/torchrun"],"args":["train.py"]})",
@@ -61,6 +66,8 @@ TEST(AgentCommand, StartsScriptsOfPythonItselfWhereTheyShallBeWarm) {
          R"(["env","PYTHON_EXEC=/opt/bin/python3","agent","--warm","--nproc-per-node=1","train.py","-m","3"])"},
         {R"({"command":["python","-u","-m","mine","x"]})",
          R"(["env","PYTHON_EXEC=python","agent","--warm","--nproc-per-node=1","-m","mine","x"])"},
+        {R"({"command":["python","train.py","$$"]})",
+         R"(["env","PYTHON_EXEC=python","agent","--warm","--nproc-per-node=1","--literal-args","train.py","$$"])"},
         // What is not a script starts as it is.
         {R"({"command":["python","-c","pass"]})",
          R"(["agent","--nproc-per-node=1","--no-python","python","-c","pass"])"},

@@ -139,6 +139,10 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kRunPath, .section = kProgram, .name = "run-path", .variables = "PET_RUN_PATH",
      .kind = Kind::kSwitch, .torchs = true,
      .help = "Runs SCRIPT with Python's runpy.run_path. Overrides --no-python."},
+    {.flag = Flag::kLiteralArgs, .section = kProgram, .name = "literal-args",
+     .kind = Kind::kSwitch,
+     .help = "SCRIPT and its arguments are passed on as they are. Otherwise $local_rank and "
+             "${local_rank} become the worker's local rank and $$ becomes $, as torchrun has it."},
     {.flag = Flag::kRole, .section = kProgram, .name = "role", .variables = "PET_ROLE",
      .value = "NAME", .otherwise = "default", .torchs = true,
      .help = "The workers' ROLE_NAME, and their name in logs."},

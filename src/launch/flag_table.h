@@ -46,6 +46,7 @@ enum class Flag : std::uint8_t {
     kModule,
     kNoPython,
     kRunPath,
+    kLiteralArgs,
     kRole,
     kStartMethod,
     kWarm,

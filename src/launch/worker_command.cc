@@ -63,7 +63,8 @@ std::string replaced(const std::string& text, const std::string& local_rank) {
 
 Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string& python) {
     TRY(const Kind kind, kind_of(flags));
-    WorkerCommand command{.kind = kind, .script = flags.script};
+    WorkerCommand command{
+        .kind = kind, .script = flags.script, .literal = flags.on(Flag::kLiteralArgs)};
     if (kind == Kind::kProgram) {
         command.words = {flags.script};
     } else {
@@ -86,6 +87,7 @@ Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string
 
 std::vector<std::string> words_for(const WorkerCommand& command, int local_rank) {
     CHECK(!command.words.empty(), "there is something to run");
+    if (command.literal) return command.words;
     std::vector<std::string> words = {command.words.front()};
     for (std::size_t i = 1; i < command.words.size(); ++i)
         words.push_back(replaced(command.words[i], std::to_string(local_rank)));
@@ -96,7 +98,7 @@ std::optional<FileToCheck> file_to_check(const WorkerCommand& command) {
     if (command.kind == Kind::kModule) return std::nullopt;
     if (command.kind == Kind::kProgram)
         return FileToCheck{command.script, command.script.find('/') == std::string::npos};
-    return FileToCheck{replaced(command.script, "0")};
+    return FileToCheck{command.literal ? command.script : replaced(command.script, "0")};
 }
 
 Result<void> check_command(const WorkerCommand& command, const FileFacts& facts) {

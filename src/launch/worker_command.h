@@ -18,6 +18,7 @@ struct WorkerCommand {
     std::string script = {};              ///< as given: a file, a module, or a program
     std::vector<std::string> words = {};  ///< the whole command, with macros not yet replaced
     int spare_words = 0;                  ///< see WorkerStart
+    bool literal = false;                 ///< there are no macros
 
     friend bool operator==(const WorkerCommand&, const WorkerCommand&) = default;
 };
@@ -32,7 +33,7 @@ inline constexpr std::string_view kPythonNames[] = {"python", "python3"};
 Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string& python);
 
 /// For one worker: `${local_rank}` and `$local_rank` become its number and `$$` one `$`, in all
-/// words but the first; any other `$` stays (torch/distributed/elastic/utils/api.py).
+/// words but the first; any other `$` stays, and all do if they are literal (torch/distributed/elastic/utils/api.py).
 std::vector<std::string> words_for(const WorkerCommand& command, int local_rank);
 
 /// What is at a path, following links.

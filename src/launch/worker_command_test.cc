@@ -63,6 +63,17 @@ TEST(WorkerCommand, HasTheLocalRankInIt) {
     }
 }
 
+TEST(WorkerCommand, LiteralWordsStayAsTheyAre) {
+    const auto made = command({"--literal-args", "$$.py", "$$ $local_rank ${local_rank}", "$"});
+    ASSERT_TRUE(made);
+    EXPECT_EQ(words_for(*made, 3), made->words);
+    EXPECT_THAT(made->words, testing::ElementsAre("/usr/bin/python3", "-u", "$$.py",
+                                                  "$$ $local_rank ${local_rank}", "$"));
+    EXPECT_EQ(file_to_check(*made)->path, "$$.py");
+    EXPECT_THAT(command({"a.py", "--literal-args"})->words,
+                testing::ElementsAre("/usr/bin/python3", "-u", "a.py", "--literal-args"));
+}
+
 TEST(WorkerCommand, IsCheckedBeforeItRuns) {
     const FileFacts file{.exists = true, .readable = true};
     const FileFacts program{.exists = true, .readable = true, .executable = true};

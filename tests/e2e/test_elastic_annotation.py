@@ -56,6 +56,13 @@ def test_a_command_without_a_place_for_an_agent_fails_the_job_and_says_so(server
     assert "containers[0].command: muster.dev/elastic:" in said and "write torchrun" in said
 
 
+def test_words_arrive_as_without_an_agent(server):
+    """The node makes one dollar of two, as Kubernetes does, and the agent changes nothing."""
+    server.apply(job("words", ["python3", "-c", "import sys; print(sys.argv[1:])", "$$$$ $$(HOME) $local_rank ${local_rank}"]))
+    server.verb("wait", "pytorchjob/words", "--for", "condition=Succeeded", "--timeout", "60s")
+    assert "['$$ $(HOME) $local_rank ${local_rank}']" in server.verb("logs", "words").stdout
+
+
 def test_another_value_means_nothing(server):
     server.apply(job("plain", ["sh", "-c", "echo [$TORCHELASTIC_RUN_ID]"], annotation="false"))
     server.verb("wait", "pytorchjob/plain", "--for", "condition=Succeeded", "--timeout", "30s")

@@ -60,7 +60,7 @@ TEST(StartCommand, WhatWasTypedIsStartedAsItsFrameworkWants) {
         // An agent would replace these, as torchrun does.
         {kPyTorch,
          {"train.py", "$$", "$local_rank", "${local_rank}", "$x"},
-         {"muster-run", "train.py", "$$$", "$$local_rank", "$${local_rank}", "$x"}},
+         {"muster-run", "--literal-args", "train.py", "$$", "$local_rank", "${local_rank}", "$x"}},
         {kPyTorch,
          {"torchrun", "train.py", "$$local_rank"},
          {"muster-run", "train.py", "$$local_rank"}},

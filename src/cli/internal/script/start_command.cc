@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/parse_number.h"
+#include "jobs/agent_command.h"
 
 namespace muster::cli {
 
@@ -36,20 +37,6 @@ Words interpreted(const Words& command) {
     return command.front().ends_with(".sh") ? joined({"bash"}, command) : command;
 }
 
-/// An agent replaces $$ and $local_rank in the words of its workers, as torchrun does. Whoever typed
-/// no launcher means neither.
-std::string literal_for_agent(std::string_view text) {
-    std::string written;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::string_view next = text.substr(i + 1);
-        const bool replaced = next.starts_with('$') || next.starts_with("local_rank") ||
-                              next.starts_with("{local_rank}");
-        if (text[i] == '$' && replaced) written += '$';
-        written += text[i];
-    }
-    return written;
-}
-
 Words agent_command(const JobRequest& request) {
     Words agent{"muster-run"};
     if (request.max_restarts > 0 && !request.least)
@@ -57,8 +44,8 @@ Words agent_command(const JobRequest& request) {
     if (request.warm) agent.emplace_back("--warm");
     if (const std::size_t launcher = torchrun_words(request.command))
         return joined(agent, request.command, launcher);
-    Words command;
-    for (const std::string& word : request.command) command.push_back(literal_for_agent(word));
+    const Words& command = request.command;
+    if (jobs::needs_literal_args(command)) agent.emplace_back(jobs::kLiteralArgs);
     if (is_python_script(command.front()) || command.front() == "-m") return joined(agent, command);
     if (const std::size_t interpreter = interpreter_words(command)) {
         Words made = joined(agent, command, interpreter);
