@@ -130,7 +130,7 @@ class CrashReport {
     void look_at(const PodView& pod) {
         for (const ContainerView& container : pod.containers) {
             const auto& end = container.last_terminated;
-            if (container.waiting_reason != "CrashLoopBackOff" || !end) continue;
+            if (!container.backs_off() || !end) continue;
             if (!told_.emplace(pod.name, container.name).second) continue;
             tell_error(kWaitVerb,
                        Error(Code::kUnavailable,

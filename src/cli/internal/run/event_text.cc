@@ -89,10 +89,9 @@ class PodTeller {
             then != nullptr && is_pull(then->waiting_reason) && is_pull(now.waiting_reason);
         if (!told && !is_ordinary_wait(now.waiting_reason) &&
             (then == nullptr || then->waiting_reason != now.waiting_reason ||
-             (then->waiting_message != now.waiting_message &&
-              now.waiting_reason != "CrashLoopBackOff"))) {
-            bool back_off = now.waiting_reason == "CrashLoopBackOff";
-            std::string message = back_off ? brief(now.waiting_message) : now.waiting_message;
+             (then->waiting_message != now.waiting_message && !now.backs_off()))) {
+            std::string message =
+                now.backs_off() ? brief(now.waiting_message) : now.waiting_message;
             std::string why = message.empty() ? "" : ": " + message;
             say(Tone::kBad,
                 fmt::format("{}waits: {}{}", which(after_, now), now.waiting_reason, why));

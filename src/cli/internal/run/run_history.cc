@@ -13,8 +13,6 @@ namespace {
 /// processes that were killed.
 constexpr std::string_view kOutOfMemoryEnd = "OOMKilled";
 constexpr std::string_view kOutOfMemoryEvent = "OOMKilling";
-/// What a container waits for before it is started again.
-constexpr std::string_view kBackOff = "CrashLoopBackOff";
 /// How many containers that were out of memory have lines of their own.
 constexpr std::size_t kToldOutOfMemory = 20;
 
@@ -27,13 +25,12 @@ const ContainerView* same_container(const PodView* pod, const ContainerView& lik
 
 /// A container whose last state is a failure: no restart made up for it.
 bool is_failing(const ContainerView& container) {
-    return (container.terminated && container.terminated->exit_code != 0) ||
-           container.waiting_reason == kBackOff;
+    return (container.terminated && container.terminated->exit_code != 0) || container.backs_off();
 }
 
 /// Between two instances a container waits, and the end of the first is its last state.
 bool is_between_instances(const ContainerView& container) {
-    return container.terminated || container.waiting_reason == kBackOff;
+    return container.terminated || container.backs_off();
 }
 
 int ended_instances(const ContainerView& container) {

@@ -38,6 +38,9 @@ struct ContainerView {
     std::optional<TerminationView> terminated;       ///< of the current instance
     std::optional<TerminationView> last_terminated;  ///< of the previous instance
 
+    /// It has failed, and waits before it is started again.
+    bool backs_off() const { return waiting_reason == "CrashLoopBackOff"; }
+
     friend bool operator==(const ContainerView&, const ContainerView&) = default;
 };
 

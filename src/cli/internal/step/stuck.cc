@@ -31,7 +31,7 @@ std::optional<WaitReason> reason_of(const ContainerView& container) {
     if (std::ranges::find(kImageReasons, waiting) != kImageReasons.end()) return WaitReason::kImage;
     if (std::ranges::find(kContainerReasons, waiting) != kContainerReasons.end())
         return WaitReason::kContainer;
-    if (waiting == "CrashLoopBackOff") return WaitReason::kCrashLoop;
+    if (container.backs_off()) return WaitReason::kCrashLoop;
     return std::nullopt;
 }
 
