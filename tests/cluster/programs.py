@@ -218,6 +218,50 @@ def environment(requirements):
     return (TorchEnvironment if requirements.stem.startswith("torch") else PythonEnvironment)(requirements)
 
 
+def need_tools_for(program, package):
+    for tool in ("apt-get", "dpkg"):
+        if not shutil.which(tool):
+            raise Missing(f"there is no {program} (Debian's package {package}), and no {tool} to get it with")
+
+
+def unpack(program, packages, scratch):
+    """The folder with the files of Debian packages."""
+    options = ("-q", "-o", "Acquire::Retries=3", "-o", "APT::Sandbox::User=root")
+    status, said = ask(["apt-get", *options, "download", *packages], scratch)
+    if status != 0:
+        raise Missing(f"the packages of {program} can't be fetched: {one_line(said)}")
+    made = scratch / "unpacked"
+    for package in sorted(scratch.glob("*.deb")):
+        status, said = ask(["dpkg", "-x", package, made])
+        if status != 0:
+            raise BuildFailed(f"unpacking {package.name} failed:\n{said[-3000:]}")
+    return made
+
+
+class DebianProgram:
+    """A program of a Debian package of its own, which is unpacked and not installed, as it would start a server."""
+
+    def __init__(self, package, version_flag):
+        self.package = package
+        self.version_flag = version_flag
+
+    def home(self):
+        return BUILT / build_name(self.package, None, [("package", self.package.encode())])
+
+    def path(self, name):
+        return self.home() / "usr" / "bin" / name
+
+    def fetch(self):
+        need_tools_for(self.package, self.package)
+
+    def make(self, name, scratch):
+        made = unpack(name, [self.package], scratch)
+        status, said = ask([made / "usr" / "bin" / name, self.version_flag])
+        if status != 0:
+            raise Missing(f"the {name} of Debian's package does not run here: {one_line(said)}")
+        made.rename(self.home())
+
+
 # The package would have made the user that sshd shuts itself in as: here sshd alone knows of it.
 SSHD = """#!/bin/sh
 here=$(dirname "$0")
@@ -243,20 +287,10 @@ class Sshd:
         return self.installed if self.installed.exists() else self.home() / name
 
     def fetch(self):
-        for tool in ("apt-get", "dpkg"):
-            if not shutil.which(tool):
-                raise Missing(f"there is no sshd (Debian's package openssh-server), and no {tool} to get it with")
+        need_tools_for("sshd", "openssh-server")
 
     def make(self, name, scratch):
-        options = ("-q", "-o", "Acquire::Retries=3", "-o", "APT::Sandbox::User=root")
-        status, said = ask(["apt-get", *options, "download", *self.packages], scratch)
-        if status != 0:
-            raise Missing(f"the packages of sshd can't be fetched: {one_line(said)}")
-        made = scratch / "unpacked"
-        for package in sorted(scratch.glob("*.deb")):
-            status, said = ask(["dpkg", "-x", package, made])
-            if status != 0:
-                raise BuildFailed(f"unpacking {package.name} failed:\n{said[-3000:]}")
+        made = unpack("sshd", self.packages, scratch)
         (made / "passwd").write_text(SSHD_USERS)
         (made / name).write_text(SSHD)
         (made / name).chmod(0o755)
@@ -286,6 +320,7 @@ SOURCES = {
        for minor in OTHER_MINORS},
     "kubectl-next": GoProgram("kubectl", f"{KUBERNETES}/cmd/kubectl", KUBERNETES),
     "helm": GoProgram("helm", "helm.sh/helm/v3/cmd/helm", "helm.sh/helm/v3"),
+    "prometheus-pushgateway": DebianProgram("prometheus-pushgateway", "--version"),
     "kwok": GoProgram("kwok", "sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok"),
     **{name: GoProgram(name, f"{TRAINING_OPERATOR}/cmd/training-operator.v1", TRAINING_OPERATOR) for name in TRAINING_OPERATORS},
     **{name: GoProgram(name, f"{MPI_OPERATOR}/cmd/mpi-operator", MPI_OPERATOR) for name in MPI_OPERATORS},

@@ -1,19 +1,28 @@
 """`muster step`: one step of a pipeline, as cube-studio's templates start it, against a `muster up`. Each item of the checklist for a
 launcher has a test of its own; those that no server is needed for are unit tests (src/cli/internal/step)."""
 
+import contextlib
 import json
 import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import sys
+import threading
 import time
+import urllib.request
 
 import pytest
 import yaml
 
-from conftest import BINARY
+from conftest import BINARY, ROOT
 from test_up import Up
+
+sys.path.insert(0, str(ROOT / "tests" / "cluster"))
+
+from programs import Missing, build  # noqa: E402
 
 JOBS = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
 
@@ -252,3 +261,92 @@ def test_the_server_may_be_killed_and_started_again_in_the_middle(tmp_path):
         assert json.dumps(out).count("exit code") <= 1
     finally:
         made.down("--kill")
+
+
+# ---- metrics ----
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory):
+    """A real Pushgateway: where it is, and what it has of a run."""
+    try:
+        program = build("prometheus-pushgateway")
+    except Missing as why:
+        pytest.skip(str(why))
+    log = tmp_path_factory.mktemp("gateway") / "log"
+    with open(log, "wb") as written:
+        process = subprocess.Popen([program, "--web.listen-address=127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=written, stderr=written)
+    try:
+        yield listening_at(process, log)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def listening_at(process, log):
+    """The URL of a server that tells its port in no other way."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        if found := re.search(r"127\.0\.0\.1:[1-9]\d*", log.read_text()):
+            return f"http://{found[0]}"
+        time.sleep(0.05)
+    raise AssertionError(log.read_text())
+
+
+def metrics_of(gateway, run):
+    """{name with its own labels: value} of a run, and the labels of its group."""
+    with urllib.request.urlopen(f"{gateway}/api/v1/metrics", timeout=10) as answer:
+        groups = [group for group in json.load(answer)["data"] if group["labels"].get("run_id") == run]
+    if not groups:
+        return {}, {}
+    [group] = groups
+    found = {}
+    for name, family in group.items():
+        for metric in family["metrics"] if name.startswith("muster_step_") else []:
+            own = {key: value for key, value in metric.get("labels", {}).items() if key not in (*group["labels"], "instance")}
+            found[name.removeprefix("muster_step_") + "".join(f",{key}={value}" for key, value in sorted(own.items()))] = float(metric["value"])
+    return found, group["labels"]
+
+
+def test_a_step_pushes_the_state_and_the_times_of_its_job(pipeline, gateway):
+    step = pipeline.begin('echo up; while [ ! -e pushed ]; do sleep 0.1; done; exit 3', "--push-metrics", gateway, "--restart-policy", "Never",
+                          run="pushes", task="8")
+    read_until(step, "] up")
+    deadline = time.monotonic() + 30
+    while not (running := metrics_of(gateway, "pushes")[0]).get("job_state,state=Running") and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert running["job_state,state=Running"] == 1 and running["job_state,state=Failed"] == 0 and "exit_code" not in running
+    (pipeline.directory / "pushed").touch()
+    pipeline.end_of(step, 1)
+    ended, labels = metrics_of(gateway, "pushes")
+    assert labels == {"job": "muster_step", "namespace": "default", "run_id": "pushes", "task_id": "8"}
+    assert ended["job_state,state=Failed"] == 1 and ended["job_state,state=Running"] == 0
+    assert ended["exit_code"] == 1 and ended["restarts"] == 0
+    assert 0 < ended["wait_seconds"] < 30 and 0 < ended["run_seconds"] < 60
+    [job] = [name for name, job in pipeline.jobs().items() if job["metadata"]["labels"]["run-id"] == "pushes"]
+    about = f"info,component={job},kind=PyTorchJob,pipeline_id=7,pipeline_name=mnist_demo,task_name=train,username=ben"
+    assert ended[about] == 1, ended
+
+
+@pytest.mark.parametrize("answer", ["no one", "silence", "refused"])
+def test_a_gateway_that_can_not_be_reached_changes_nothing(pipeline, answer):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        if answer == "no one":
+            listener.close()
+        if answer == "refused":
+            threading.Thread(target=refuse_all, args=(listener,), daemon=True).start()
+        begun = time.monotonic()
+        out, _ = run(pipeline, "true", run=f"gateway-{answer}".replace(" ", "-"), MUSTER_STEP_PUSH_METRICS=f"http://127.0.0.1:{port}")
+        # The bound of the last push, on a busy machine.
+        assert time.monotonic() - begun < 30
+        told = [line for line in out if "metrics can't be pushed" in line]
+        assert len(told) == 1 and told[0].startswith(f"muster: metrics can't be pushed to http://127.0.0.1:{port}, which changes nothing"), out
+
+
+def refuse_all(listener):
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = listener.accept()
+            client.recv(65536)
+            client.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\nConnection: close\r\n\r\nno \x1b[31m!\n")
+            client.close()

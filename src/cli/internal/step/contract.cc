@@ -56,6 +56,7 @@ const std::vector<StepOption> kStepOptions = {
     {"away-after", ""},
     {"stop-timeout", ""},
     {"replace-timeout", ""},
+    {"push-metrics", ""},
 };
 
 std::string own_variable(std::string_view option) {
@@ -115,6 +116,7 @@ class ContractReader {
         read_placement();
         read_policy();
         read_limits();
+        read_push();
         read_name(random);
         return std::move(contract_);
     }
@@ -445,6 +447,18 @@ class ContractReader {
         limits.away_after = time("away-after").value_or(limits.away_after);
         limits.stop_timeout = time("stop-timeout").value_or(limits.stop_timeout);
         limits.replace_timeout = time("replace-timeout").value_or(limits.replace_timeout);
+    }
+
+    void read_push() {
+        const Said said = told("push-metrics");
+        if (said.value.empty()) return;
+        Result<kube::ServerUrl> url = kube::parse_server_url(said.value, false);
+        if (url)
+            request().push_metrics = *std::move(url);
+        else
+            problem(said.where, fmt::format("\"{}\" is no address of a Pushgateway, such as "
+                                            "http://pushgateway:9091: {}",
+                                            said.value, url.error().message()));
     }
 
     /// Of what follows the job's name in those of its pods.

@@ -43,7 +43,10 @@ TEST(StepContract, EachProblemNamesItsVariableOrFlagAndAllAreTold) {
     said.num_ps = "2";
     said.env = {"=x"};
     said.tolerations = {"gpu:Never"};
-    said.options = {{"gang", "perhaps"}, {"topology", "ring"}, {"timeout", "soon"}};
+    said.options = {{"gang", "perhaps"},
+                    {"topology", "ring"},
+                    {"timeout", "soon"},
+                    {"push-metrics", "ftp://gateway"}};
     EXPECT_THAT(
         problems(said, {"KFJ_RUN_ID=a b", "KFJ_NAMESPACE=My_Space", "KFJ_TASK_NODE_SELECTOR=cpu",
                         "KFJ_TASK_VOLUME_MOUNT=x", "KFJ_TASK_RESOURCE_CPU=a lot",
@@ -70,6 +73,7 @@ TEST(StepContract, EachProblemNamesItsVariableOrFlagAndAllAreTold) {
             HasSubstr("--topology: \"ring\" must be one of spread, pack, any"),
             HasSubstr("MUSTER_STEP_RESTART_POLICY: \"Sometimes\" must be one of Never, OnFailure"),
             HasSubstr("--timeout: \"soon\" is no time such as"),
+            HasSubstr("--push-metrics: \"ftp://gateway\" is no address of a Pushgateway, such as"),
             HasSubstr("MUSTER_STEP_STUCK_AFTER: \"never\" is no time such as")));
 }
 

@@ -13,6 +13,7 @@
 #include "cli/internal/step/selector_text.h"
 #include "cli/internal/step/step_kinds.h"
 #include "cli/internal/step/volume_text.h"
+#include "kube/client_config/server_url.h"
 
 namespace muster::cli {
 
@@ -86,6 +87,7 @@ struct StepRequest {
 
     AtEnd at_end = AtEnd::kKeep;
     StepLimits limits;
+    std::optional<kube::ServerUrl> push_metrics;  ///< to this Pushgateway
 
     int pods() const {
         const bool one_more = kind->shape == Shape::kLauncher || kind->shape == Shape::kScheduler;

@@ -15,6 +15,7 @@
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/connect/on_server.h"
 #include "cli/internal/objects/object_print.h"
+#include "cli/internal/push/metrics_push.h"
 #include "cli/internal/step/replacement.h"
 #include "cli/internal/step/step_exit.h"
 #include "cli/internal/step/step_job.h"
@@ -66,6 +67,29 @@ RunSession::Options run_options(const StepRequest& request) {
     return options;
 }
 
+std::string label_of(const StepRequest& request, const std::string& key) {
+    const auto found = request.job_labels.find(key);
+    return found == request.job_labels.end() ? "" : found->second;
+}
+
+/// Each try of a step takes the place of the one before.
+MetricLabels metric_group(const StepRequest& request, const manifest::CheckedObject& job) {
+    MetricLabels group = {{"job", "muster_step"}, {"namespace", job.namespace_}};
+    if (request.run_id.empty() || request.task_id.empty()) group.emplace_back("job_name", job.name);
+    group.emplace_back("run_id", request.run_id);
+    group.emplace_back("task_id", request.task_id);
+    return group;
+}
+
+MetricLabels about_step(const StepRequest& request, const manifest::CheckedObject& job) {
+    return {{"kind", std::string(request.kind->kind)},
+            {"component", job.name},
+            {"pipeline_id", label_of(request, "pipeline-id")},
+            {"pipeline_name", label_of(request, "pipeline-name")},
+            {"task_name", label_of(request, "task-name")},
+            {"username", label_of(request, "run-username")}};
+}
+
 /// The parts of one step on its server.
 class StepRun {
   public:
@@ -80,13 +104,19 @@ class StepRun {
           signals_(context, SIGINT, SIGTERM, SIGHUP),
           replacement_(context.get_executor(), clock, rng, connection.client(), console, job_.type,
                        job_.namespace_,
-                       fmt::format("run-id={},task-id={}", request_.run_id, request_.task_id)) {}
+                       fmt::format("run-id={},task-id={}", request_.run_id, request_.task_id)) {
+        if (request_.push_metrics)
+            push_.emplace(context.get_executor(), clock, console, *request_.push_metrics,
+                          metric_group(request_, job_), about_step(request_, job_));
+    }
 
     Task<int> run() {
         TaskGroup tasks(co_await asio::this_coro::executor);
         // A step that does not hear its stop would be killed, and leave its job.
         tasks.spawn_essential("signals", hear_signals());
-        const int status = co_await run_job(clock_.now() + request_.limits.away_after);
+        int status = co_await run_job(clock_.now() + request_.limits.away_after);
+        if (stopped_ != RunSession::Stop::kNone) status = static_cast<int>(stopped_);
+        if (push_) co_await push_->finish(status);
         co_await tasks.stop();
         co_await connection_.stop();
         co_return stopped_ == RunSession::Stop::kNone ? status : static_cast<int>(stopped_);
@@ -134,9 +164,11 @@ class StepRun {
         StepWatch watch(clock_, connection_.client(), console_, *session_, request_, job_);
         TaskGroup watching(executor);
         watch.start(watching);
+        if (push_) push_->start(watching, *session_);
         in_session_ = true;
         const int ran = co_await session_->run();
         in_session_ = false;
+        if (push_) push_->observe(*session_);
         co_await watching.stop();
         co_return ran;
     }
@@ -186,6 +218,7 @@ class StepRun {
     const manifest::CheckedObject job_;
     asio::signal_set signals_;
     Replacement replacement_;
+    std::optional<MetricsPush> push_;
     std::optional<RunSession> session_;  ///< of the last try
     RunSession::Stop stopped_ = RunSession::Stop::kNone;
     bool in_session_ = false;

@@ -64,6 +64,7 @@ The step:
       --away-after TIME      end if the API server does not answer for this long (default: 10m)
       --replace-timeout TIME for the job of an earlier try to go (default: 5m)
       --stop-timeout TIME    for the pods to go after SIGTERM (default: 25s)
+      --push-metrics URL     tell a Prometheus Pushgateway the job's state, its times and its restarts
       --dry-run              print the job, and stop
   -q, --quiet                only the pods' logs and what went wrong
       --context, --kubeconfig          as in 'muster get'
