@@ -9,12 +9,12 @@
 #include "base/log.h"
 #include "base/time/restarting_task.h"
 #include "kube/client/client.h"
+#include "kube/client/controller.h"
 #include "kube/client/event_recorder.h"
 #include "kube/transport/outage_detecting_transport.h"
 #include "operator/internal/cache/job_caches.h"
 #include "operator/internal/execution/cascading_deleter.h"
 #include "operator/internal/execution/executor.h"
-#include "operator/internal/reconcile/controller.h"
 #include "operator/internal/reconcile/job_reconciler.h"
 
 namespace muster::operators {
@@ -132,7 +132,7 @@ struct Operator::Impl {
     TaskGroup tasks;
     kube::OutageDetectingTransport outage_detector;
     kube::Client client;
-    Controller controller;
+    kube::Controller controller;
     JobCaches caches;
     Executor executor;
     CascadingDeleter deleter;

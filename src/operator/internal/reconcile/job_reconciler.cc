@@ -38,8 +38,8 @@ void report_unknown_transition(const std::string& key, JobState from, JobState t
 }  // namespace
 
 JobReconciler::JobReconciler(
-    JobCaches& caches, Executor& executor, Controller& controller, Clock& clock, Options options,
-    std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders)
+    JobCaches& caches, Executor& executor, kube::Controller& controller, Clock& clock,
+    Options options, std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders)
     : caches_(caches),
       executor_(executor),
       controller_(controller),

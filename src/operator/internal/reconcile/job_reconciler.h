@@ -11,11 +11,11 @@
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
+#include "kube/client/controller.h"
 #include "kube/client/event_recorder.h"
 #include "operator/internal/cache/job_caches.h"
 #include "operator/internal/execution/executor.h"
 #include "operator/internal/planning/plan.h"
-#include "operator/internal/reconcile/controller.h"
 #include "operator/internal/reconcile/pending_status_writes.h"
 #include "operator/internal/reconcile/status_coalescer.h"
 #include "operator/observer/milestones.h"
@@ -35,7 +35,7 @@ class JobReconciler {
         OperatorObserver* observer = nullptr;  ///< may be null
     };
 
-    JobReconciler(JobCaches& caches, Executor& executor, Controller& controller, Clock& clock,
+    JobReconciler(JobCaches& caches, Executor& executor, kube::Controller& controller, Clock& clock,
                   Options options,
                   std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders);
 
@@ -77,7 +77,7 @@ class JobReconciler {
 
     JobCaches& caches_;
     Executor& executor_;
-    Controller& controller_;
+    kube::Controller& controller_;
     Clock& clock_;
     Options options_;
     std::map<const jobs::JobKind*, std::unique_ptr<kube::EventRecorder>> recorders_;

@@ -1,8 +1,8 @@
-#include "operator/internal/reconcile/requeue_timers.h"
+#include "kube/client/requeue_timers.h"
 
 #include "base/time/restarting_task.h"
 
-namespace muster::operators {
+namespace muster::kube {
 
 RequeueTimers::RequeueTimers(Clock& clock, TaskGroup& tasks,
                              std::function<void(const std::string&)> requeue)
@@ -28,7 +28,8 @@ void RequeueTimers::arm() {
     const WallTime first = by_time_.begin()->first;
     if (!armed_.empty() && *armed_.begin() <= first) return;
     armed_.insert(first);
-    spawn_restarting(tasks_, clock_, "operator alarm", [this, first] { return wait_until(first); });
+    spawn_restarting(tasks_, clock_, "deadlines of a controller",
+                     [this, first] { return wait_until(first); });
 }
 
 Task<void> RequeueTimers::wait_until(WallTime until) {
@@ -45,4 +46,4 @@ Task<void> RequeueTimers::wait_until(WallTime until) {
     arm();
 }
 
-}  // namespace muster::operators
+}  // namespace muster::kube

@@ -1,4 +1,4 @@
-#include "operator/internal/reconcile/requeue_timers.h"
+#include "kube/client/requeue_timers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 
-namespace muster::operators {
+namespace muster::kube {
 namespace {
 
 using ::testing::ElementsAre;
@@ -80,7 +80,7 @@ TEST_F(RequeueTimersTest, WhatIsDueAlreadyRingsAtOnce) {
 
 TEST_F(RequeueTimersTest, EachRingsAfterAFault) {
     {
-        const TaskFault fault("operator alarm");
+        const TaskFault fault("deadlines of a controller");
         timers.set("a", in(10s));
         timers.set("b", in(10s));
         timers.set("c", in(20s));
@@ -103,4 +103,4 @@ TEST_F(RequeueTimersTest, ItMayBeSetAgainWhenItRings) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::kube

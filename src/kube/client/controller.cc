@@ -1,4 +1,4 @@
-#include "operator/internal/reconcile/controller.h"
+#include "kube/client/controller.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 #include "base/time/restarting_task.h"
 #include "base/unexpected.h"
 
-namespace muster::operators {
+namespace muster::kube {
 
 Controller::Controller(Clock& clock, TaskGroup& tasks, Reconcile reconcile, Done done)
     : clock_(clock),
@@ -19,7 +19,7 @@ Controller::Controller(Clock& clock, TaskGroup& tasks, Reconcile reconcile, Done
 
 void Controller::start(int workers) {
     for (int i = 0; i < workers; ++i)
-        spawn_restarting(tasks_, clock_, "operator worker", [this] { return work(); });
+        spawn_restarting(tasks_, clock_, "worker of a controller", [this] { return work(); });
 }
 
 Task<void> Controller::work() {
@@ -45,4 +45,4 @@ Task<void> Controller::work() {
     }
 }
 
-}  // namespace muster::operators
+}  // namespace muster::kube

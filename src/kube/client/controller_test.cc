@@ -1,4 +1,4 @@
-#include "operator/internal/reconcile/controller.h"
+#include "kube/client/controller.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 
-namespace muster::operators {
+namespace muster::kube {
 namespace {
 
 using ::testing::ElementsAre;
@@ -81,7 +81,7 @@ TEST_F(ControllerTest, AKeyIsReconciledAgainWhoeverThrewAtItsEnd) {
 
 TEST_F(ControllerTest, AWorkerWorksOnAfterAFault) {
     {
-        const TaskFault fault("operator worker");
+        const TaskFault fault("worker of a controller");
         controller.start(1);
         controller.add("a");
         run_for(0s);
@@ -179,4 +179,4 @@ TEST_F(ControllerTest, TwoOfThemShareALoop) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::kube

@@ -7,10 +7,10 @@
 
 #include "base/async/task_group.h"
 #include "base/time/clock.h"
+#include "kube/client/requeue_timers.h"
 #include "kube/client/work_queue.h"
-#include "operator/internal/reconcile/requeue_timers.h"
 
-namespace muster::operators {
+namespace muster::kube {
 
 /// The loop of a controller: a queue of keys, workers that pass each key to the reconcile function,
 /// and the times at which keys come back. It does not know what a key names, so each reconciled
@@ -53,8 +53,8 @@ class Controller {
     TaskGroup& tasks_;
     Reconcile reconcile_;
     Done done_;
-    kube::WorkQueue queue_;
+    WorkQueue queue_;
     RequeueTimers timers_;
 };
 
-}  // namespace muster::operators
+}  // namespace muster::kube

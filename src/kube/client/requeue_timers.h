@@ -10,7 +10,7 @@
 #include "base/async/task_group.h"
 #include "base/time/clock.h"
 
-namespace muster::operators {
+namespace muster::kube {
 
 /// One calendar time for each key, at which `requeue` is called with the key. Deadlines are stored
 /// in calendar time, so they follow the calendar clock when it is set: if it moves forward they
@@ -35,4 +35,4 @@ class RequeueTimers {
     std::set<WallTime> armed_;  ///< the times for which a sleeper waits
 };
 
-}  // namespace muster::operators
+}  // namespace muster::kube
