@@ -29,6 +29,9 @@ struct ApiServerOptions {
     /// no owner's dependents are collected and no namespace has the account `default`, as test
     /// suites expect it of a server alone, which make objects of owners that are not there.
     bool cluster_controllers = true;
+    /// Controllers beside this server act on Deployments, ReplicaSets, Jobs and CronJobs. False:
+    /// whoever makes one is warned that nothing happens with it.
+    bool workload_controllers = false;
     /// Pods need their service account even if nothing makes it, as cluster_controllers would.
     bool pods_need_accounts = false;
     /// Where services get their addresses from; the first is that of the Service kubernetes.

@@ -51,6 +51,7 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
       rng_(rng),
       actors_(actors),
       has_roles_(api_options.default_roles),
+      has_workloads_(api_options.workload_controllers),
       operator_options_(std::move(operator_options)),
       api_(std::move(executor), clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
@@ -139,6 +140,7 @@ Task<Result<void>> LocalCluster::start() {
     works_for("start of the cluster");
     CO_TRY_VOID(co_await api_.start());
     if (actors_ == Actors::kOperatorAndNode) CO_TRY_VOID(co_await start_operator());
+    if (has_workloads_) CO_TRY_VOID(co_await start_workloads());
     if (node_ != nullptr) CO_TRY_VOID(co_await node_->start());
     co_return Result<void>();
 }
@@ -165,8 +167,14 @@ Task<Result<void>> LocalCluster::start_operator() {
     co_return co_await operator_->start();
 }
 
+Task<Result<void>> LocalCluster::start_workloads() {
+    workloads_.emplace(executor_, api_, clock_, rng_);
+    co_return co_await workloads_->start();
+}
+
 Task<void> LocalCluster::stop() {
     if (node_ != nullptr) co_await node_->stop();
+    if (workloads_) co_await workloads_->stop();
     if (operator_) co_await operator_->stop();
     co_await api_.stop();
 }

@@ -15,6 +15,7 @@
 #include "kube/transport/metered_transport.h"
 #include "operator/operator.h"
 #include "runtime/node.h"
+#include "workloads/workloads.h"
 
 namespace muster::control_plane {
 
@@ -32,6 +33,7 @@ enum class Actors {
 /// cluster starts is left to another operator, and so is the definition.
 class LocalCluster {
   public:
+    /// With ApiServerOptions::workload_controllers it has these controllers.
     /// Fails, with what to do, if this machine can't isolate pods as requested. `metrics`: of the
     /// operator, if anyone wants them; outlives the cluster.
     static Result<std::unique_ptr<LocalCluster>> create(
@@ -70,18 +72,21 @@ class LocalCluster {
     Task<Result<void>> allow(json::value role);
     /// The job kinds with their roles, and what works on them.
     Task<Result<void>> start_operator();
+    Task<Result<void>> start_workloads();
 
     asio::any_io_executor executor_;
     Clock& clock_;
     Rng& rng_;
     const Actors actors_;
     const bool has_roles_;
+    const bool has_workloads_;
     operators::OperatorOptions operator_options_;
     apiserver::ApiServer api_;
     kube::Client client_;
     OperatorMetrics* const metrics_;  ///< may be null
     std::optional<kube::MeteredTransport> metered_;
-    std::optional<operators::Operator> operator_;  ///< from the start on, if there is one
+    std::optional<operators::Operator> operator_;    ///< from the start on, if there is one
+    std::optional<workloads::Workloads> workloads_;  ///< the same
     std::unique_ptr<runtime::Node> node_;
     std::unique_ptr<NodeSeam> node_seam_;
 };

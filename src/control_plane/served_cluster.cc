@@ -160,6 +160,7 @@ apiserver::ApiServerOptions api_options(const StateHome& home, const ServedClust
             .default_roles = true,
             .priority_classes = true,
             .cluster_controllers = !alone,
+            .workload_controllers = options.workloads,
             .pods_need_accounts = options.pods_need_accounts,
             .service_range = options.service_range,
             .volumes = {.root = alone ? std::string() : (home.path() / "volumes").string(),

@@ -40,6 +40,7 @@ struct PodMappings {
 struct ServedClusterOptions {
     ListenAddress listen;
     Actors actors = Actors::kOperatorAndNode;
+    bool workloads = false;  ///< Deployments, ReplicaSets, Jobs and CronJobs are acted on
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     apiserver_http::RequestLimits limits;
     AuditLog* audit = nullptr;  ///< may be null; outlives the cluster

@@ -134,8 +134,8 @@ class Place:
         with contextlib.ExitStack() as stack:
             self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="muster-foreign-")))
             state = self.root / "state"
-            subprocess.run([self.muster, "up", *self.flags, "--state", state, "--listen", "127.0.0.1:0", "--detach"], check=True,
-                           stdout=subprocess.DEVNULL, timeout=60)
+            subprocess.run([self.muster, "up", *self.flags, "--without-workloads", "--state", state, "--listen", "127.0.0.1:0", "--detach"],
+                           check=True, stdout=subprocess.DEVNULL, timeout=60)
             stack.callback(subprocess.run, [self.muster, "down", "--state", state], check=False, stdout=subprocess.DEVNULL)
             self.environment = {**os.environ, "KUBECONFIG": str(state / "kubeconfig")}
             with open(self.root / "controllers.log", "wb") as log:

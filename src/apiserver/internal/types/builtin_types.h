@@ -18,8 +18,13 @@ ResourceDef builtin(const kube::ResourceType& type);
 
 /// The built-in kinds that this server only stores for its clients.
 std::vector<DefPtr> stored_types();
+/// Of the kinds that are only stored, those that something acts on all the same.
+struct Attended {
+    bool volumes = false;    ///< claims are bound
+    bool workloads = false;  ///< see ApiServerOptions::workload_controllers
+};
 /// The warning for the creator of an object of a kind that nothing here acts on; "" for other
 /// kinds, and if nothing needs to be done about such an object.
-std::string creation_warning(const ResourceDef& def, bool binds_claims);
+std::string creation_warning(const ResourceDef& def, const Attended& attended);
 
 }  // namespace muster::apiserver

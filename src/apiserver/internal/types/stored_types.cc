@@ -28,7 +28,8 @@ struct StoredKind {
     /// What does not happen with an object unless a controller of the user acts on it. Empty:
     /// nothing needs to be done about one.
     std::string_view missing = {};
-    bool of_volumes = false;  ///< binding claims to volumes is to do with it
+    bool of_volumes = false;    ///< binding claims to volumes is to do with it
+    bool of_workloads = false;  ///< see Attended::workloads
 };
 
 constexpr std::string_view kNoPods = "no pods are made for it";
@@ -75,7 +76,8 @@ const std::vector<StoredKind>& stored_kinds() {
          .strategy = job_strategy,
          .has_status = true,
          .tracks_generation = true,
-         .missing = kNoPods},
+         .missing = kNoPods,
+         .of_workloads = true},
         {.type = {"batch", "v1", "cronjobs", "CronJob"},
          .short_names = {"cj"},
          .of_all = true,
@@ -205,10 +207,11 @@ std::vector<DefPtr> stored_types() {
     return types;
 }
 
-std::string creation_warning(const ResourceDef& def, bool binds_claims) {
+std::string creation_warning(const ResourceDef& def, const Attended& attended) {
     const auto kind = std::ranges::find(stored_kinds(), def.type, &StoredKind::type);
     if (kind == stored_kinds().end() || kind->missing.empty()) return {};
-    if (kind->of_volumes && binds_claims) return {};
+    if (kind->of_volumes && attended.volumes) return {};
+    if (kind->of_workloads && attended.workloads) return {};
     return fmt::format(
         "{} {} is stored, but this server has no controller for it: {}, unless a controller of "
         "yours acts on it",

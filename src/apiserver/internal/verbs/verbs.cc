@@ -49,7 +49,9 @@ Task<StatusResult<Reply>> written(ServerState& state, DefPtr def, WriteOutcome o
     reply.warnings = std::move(warnings);
     std::ranges::move(outcome.warnings, std::back_inserter(reply.warnings));
     if (outcome.created)
-        if (std::string unattended = creation_warning(*def, !state.options.volumes.root.empty());
+        if (std::string unattended =
+                creation_warning(*def, {.volumes = !state.options.volumes.root.empty(),
+                                        .workloads = state.options.workload_controllers});
             !unattended.empty())
             reply.warnings.push_back(std::move(unattended));
     co_return reply;

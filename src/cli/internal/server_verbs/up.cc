@@ -54,6 +54,8 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
                              suite. Pods stay Pending, and a suite sets their status itself
       --without-operator     pods run, but jobs are left to an operator of yours, and so are their definitions.
                              To leave one kind to it: docs/foreign-controllers.md
+      --without-workloads    Deployments, ReplicaSets, Jobs and CronJobs are left to a kube-controller-manager of
+                             yours
   -d, --detach               go into the background once it is ready; the log is DIR/muster.log, and older
                              parts of it DIR/muster.log.1 to .3 (10 MiB each)
       --supervise            start it again when it crashes, after 1 s, then 2, up to a minute; its pods go on
@@ -372,6 +374,7 @@ int up(const UpOptions& options) {
         context.get_executor(), clock, rng, ground->home, caller,
         {.listen = options.listen,
          .actors = actors_of(options),
+         .workloads = !options.api_only && !options.without_workloads,
          .sandbox = options.sandbox,
          .limits = options.limits,
          .audit = ground->audit.get(),
@@ -425,7 +428,9 @@ class UpVerb final : public VerbOf<UpOptions> {
         flags.flag("--supervise", options_.supervise);
         flags.flag("--api-only", options_.api_only);
         flags.flag("--without-operator", options_.without_operator);
+        flags.flag("--without-workloads", options_.without_workloads);
         flags.exclude("--api-only", "--without-operator");
+        flags.exclude("--api-only", "--without-workloads");
         flags.exclude("--supervise", "--detach");
         flags.flag("--merge-kubeconfig", options_.merge_kubeconfig);
         flags.value("--sandbox", sandbox_);

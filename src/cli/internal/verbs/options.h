@@ -47,6 +47,7 @@ struct UpOptions {
     bool supervise = false;
     bool api_only = false;
     bool without_operator = false;
+    bool without_workloads = false;
     bool merge_kubeconfig = false;
     runtime::SandboxMode sandbox = runtime::SandboxMode::kAuto;
     NodeMappings mappings;

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+
+#include "kube/client/controller.h"
+#include "kube/client/event_recorder.h"
+#include "workloads/internal/jobs/job_plan.h"
+#include "workloads/internal/jobs/job_table.h"
+#include "workloads/internal/pods/pod_table.h"
+#include "workloads/internal/pods/pod_writer.h"
+
+namespace muster::workloads {
+
+/// Brings the pods and the status of each batch Job to what its spec says: reads the Job, asks
+/// plan_job() and carries the plan out. A write that was overtaken is decided again.
+///
+/// Everything that it refers to outlives the group's tasks. Thread: the loop of the group.
+class JobController {
+  public:
+    JobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks, JobTable& jobs,
+                  PodTable& pods);
+
+    /// Once the Jobs are known.
+    void start();
+
+  private:
+    Task<bool> reconcile(std::string key);
+    Task<bool> release(std::vector<PodPtr> pods);
+    Task<bool> carry_out(json::object job, JobPlan plan);
+    Task<bool> remove_pods(Owner owner, JobPlan& plan);
+    Task<bool> make_pods(const json::object& job, const JobPlan& plan, std::int64_t& made);
+    Task<bool> write_status(json::object& job, json::object status);
+    Task<bool> delete_job(json::object job);
+
+    kube::Client& client_;
+    Clock& clock_;
+    PodTable& pods_;
+    kube::EventRecorder events_;
+    PodWriter writer_;
+    kube::Controller controller_;
+};
+
+}  // namespace muster::workloads

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "kube/objects/core_objects.h"
+#include "kube/objects/resource_type.h"
+#include "kube/values/json_access.h"
+
+namespace muster::workloads {
+
+/// An object that controls others.
+struct Owner {
+    kube::ResourceType type;
+    kube::NamespacedName name;
+    std::string uid;
+
+    /// How its Events name it.
+    kube::ObjectReference reference() const;
+    /// How what it controls names it: {"apiVersion", "kind", "name", "uid", ...}.
+    json::object owner_reference() const;
+};
+
+Owner owner_of(const kube::ResourceType& type, const json::object& object);
+
+/// A new object of its own from a template's labels, annotations, finalizers and spec.
+json::object from_template(const json::object& template_, const Owner& owner);
+
+}  // namespace muster::workloads

@@ -1,0 +1,48 @@
+#include "workloads/workloads.h"
+
+#include "kube/client/client.h"
+#include "workloads/internal/jobs/job_controller.h"
+#include "workloads/internal/jobs/job_table.h"
+#include "workloads/internal/pods/pod_table.h"
+
+namespace muster::workloads {
+
+struct Workloads::Parts {
+    Parts(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng)
+        : tasks(std::move(executor)),
+          client(transport, "muster-workloads"),
+          pods(client, clock, rng, tasks),
+          jobs(client, clock, rng),
+          job_controller(client, clock, rng, tasks, jobs, pods) {}
+
+    TaskGroup tasks;
+    kube::Client client;
+    PodTable pods;
+    JobTable jobs;
+    JobController job_controller;
+};
+
+Workloads::Workloads(asio::any_io_executor executor, kube::Transport& transport, Clock& clock,
+                     Rng& rng)
+    : parts_(std::make_unique<Parts>(std::move(executor), transport, clock, rng)) {}
+
+Workloads::~Workloads() = default;
+
+Task<Result<void>> Workloads::start() {
+    Parts& parts = *parts_;
+    parts.jobs.start(parts.tasks);
+    co_await parts.jobs.wait_synced();
+    // Pods of Jobs that were deleted while this did not run have to be let go.
+    kube::ListOptions of_jobs;
+    of_jobs.label_selector = "batch.kubernetes.io/job-name";
+    of_jobs.limit = 1;
+    CO_TRY(const kube::ListResult left,
+           co_await parts.client.list(kube::types::kPods, std::move(of_jobs)));
+    if (!left.items.empty()) co_await parts.pods.ready();
+    parts.job_controller.start();
+    co_return Result<void>();
+}
+
+Task<void> Workloads::stop() { return parts_->tasks.stop(); }
+
+}  // namespace muster::workloads

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "base/async/task_group.h"
+#include "base/rng.h"
+#include "base/time/clock.h"
+#include "kube/transport/transport.h"
+
+namespace muster::workloads {
+
+/// The controllers of what people apply beside their jobs: batch Jobs, CronJobs, Deployments and
+/// ReplicaSets, as kube-controller-manager has them. All state is in the API: another one may continue
+/// at any moment.
+///
+/// start() returns once the objects are known that are watched; stop() ends all work. Thread: one
+/// loop.
+class Workloads {
+  public:
+    Workloads(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng);
+    ~Workloads();
+
+    Task<Result<void>> start();
+    Task<void> stop();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace muster::workloads
