@@ -1,6 +1,7 @@
 #include "workloads/workloads.h"
 
 #include "kube/client/client.h"
+#include "workloads/internal/cron_jobs/cron_job_controller.h"
 #include "workloads/internal/jobs/job_controller.h"
 #include "workloads/internal/jobs/job_table.h"
 #include "workloads/internal/pods/pod_table.h"
@@ -13,13 +14,15 @@ struct Workloads::Parts {
           client(transport, "muster-workloads"),
           pods(client, clock, rng, tasks),
           jobs(client, clock, rng),
-          job_controller(client, clock, rng, tasks, jobs, pods) {}
+          job_controller(client, clock, rng, tasks, jobs, pods),
+          cron_job_controller(client, clock, rng, tasks, jobs) {}
 
     TaskGroup tasks;
     kube::Client client;
     PodTable pods;
     JobTable jobs;
     JobController job_controller;
+    CronJobController cron_job_controller;
 };
 
 Workloads::Workloads(asio::any_io_executor executor, kube::Transport& transport, Clock& clock,
@@ -31,7 +34,9 @@ Workloads::~Workloads() = default;
 Task<Result<void>> Workloads::start() {
     Parts& parts = *parts_;
     parts.jobs.start(parts.tasks);
+    parts.cron_job_controller.watch(parts.tasks);
     co_await parts.jobs.wait_synced();
+    co_await parts.cron_job_controller.wait_synced();
     // Pods of Jobs that were deleted while this did not run have to be let go.
     kube::ListOptions of_jobs;
     of_jobs.label_selector = "batch.kubernetes.io/job-name";
@@ -40,6 +45,7 @@ Task<Result<void>> Workloads::start() {
            co_await parts.client.list(kube::types::kPods, std::move(of_jobs)));
     if (!left.items.empty()) co_await parts.pods.ready();
     parts.job_controller.start();
+    parts.cron_job_controller.start();
     co_return Result<void>();
 }
 

@@ -12,7 +12,7 @@ TEMPLATE = {"metadata": {"labels": {"app": "a"}}, "spec": SPEC}
 ONCE = {"spec": {**SPEC, "restartPolicy": "Never"}}
 SELECTOR = {"matchLabels": {"app": "a"}}
 # The kinds that a muster has controllers for.
-ATTENDED = {"batch/v1 Job"}
+ATTENDED = {"batch/v1 Job", "batch/v1 CronJob"}
 
 
 @pytest.fixture(scope="session")

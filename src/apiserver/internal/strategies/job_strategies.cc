@@ -3,6 +3,8 @@
 #include "apiserver/internal/strategies/strategies.h"
 #include "apiserver/internal/strategies/workload_strategies.h"
 #include "apiserver/objects/json_access.h"
+#include "base/lower_case.h"
+#include "kube/schedule/cron_schedule.h"
 #include "kube/values/equality.h"
 
 namespace muster::apiserver {
@@ -125,17 +127,6 @@ void set_cron_job_defaults(json::object& cron_job) {
     set_template_defaults(ensure_object(ensure_object(job, "spec"), "template"));
 }
 
-std::size_t words_of(std::string_view text) {
-    std::size_t words = 0;
-    bool inside = false;
-    for (const char c : text) {
-        const bool blank = c == ' ' || c == '\t';
-        if (!blank && !inside) ++words;
-        inside = !blank;
-    }
-    return words;
-}
-
 void check_schedule(std::string_view schedule, FieldErrors& field_errors) {
     if (schedule.empty())
         field_errors.push_back(required("spec.schedule"));
@@ -143,10 +134,25 @@ void check_schedule(std::string_view schedule, FieldErrors& field_errors) {
         field_errors.push_back(
             invalid_value("spec.schedule", json::value(schedule),
                           "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
-    else if (const std::size_t words = words_of(schedule); schedule.front() != '@' && words != 5)
+    else if (const auto read = kube::CronSchedule::parse(schedule); !read)
         field_errors.push_back(
-            invalid_value("spec.schedule", json::value(schedule),
-                          fmt::format("expected exactly 5 fields, found {}", words)));
+            invalid_value("spec.schedule", json::value(schedule), read.error().message()));
+}
+
+void check_time_zone(const json::object& spec, FieldErrors& field_errors) {
+    const json::value* zone = spec.if_contains("timeZone");
+    if (zone == nullptr || !zone->is_string()) return;
+    const std::string_view name = zone->get_string();
+    if (name.empty())
+        field_errors.push_back(
+            invalid_value("spec.timeZone", *zone, "timeZone must be nil or non-empty string"));
+    else if (lower_case(name) == "local")
+        field_errors.push_back(invalid_value("spec.timeZone", *zone,
+                                             "timeZone must be an explicit time zone as defined in "
+                                             "https://www.iana.org/time-zones"));
+    else if (!kube::find_time_zone(name))
+        field_errors.push_back(
+            invalid_value("spec.timeZone", *zone, fmt::format("unknown time zone {}", name)));
 }
 
 void validate_cron_job(const json::object& cron_job, FieldErrors& field_errors) {
@@ -155,6 +161,7 @@ void validate_cron_job(const json::object& cron_job, FieldErrors& field_errors) 
         field_errors.push_back(invalid_value("metadata.name", json::value(name_of(cron_job)),
                                              "must be no more than 52 characters"));
     check_schedule(string_at(spec, "schedule"), field_errors);
+    check_time_zone(spec, field_errors);
     check_not_negative(
         spec, "spec",
         {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"},

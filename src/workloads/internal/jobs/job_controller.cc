@@ -7,22 +7,13 @@
 #include "base/log.h"
 #include "kube/values/equality.h"
 #include "workloads/internal/jobs/job_pods.h"
+#include "workloads/internal/pods/gathered_changes.h"
 
 namespace muster::workloads {
 
 namespace {
 
-/// Jobs worked on at a time.
-constexpr int kWorkers = 4;
-/// How long the changes of a pod may wait for others of the same Job: what a turn costs grows with
-/// the number of its pods, and each of them changes several times.
-constexpr Duration kWaitPerPod = std::chrono::milliseconds(1);
-constexpr std::size_t kFewPods = 20;
-
-kube::NamespacedName name_of_key(const std::string& key) {
-    const std::size_t slash = key.find('/');
-    return {key.substr(0, slash), key.substr(slash + 1)};
-}
+constexpr int kJobsAtATime = 4;
 
 }  // namespace
 
@@ -38,15 +29,12 @@ JobController::JobController(kube::Client& client, Clock& clock, Rng& rng, TaskG
         controller_.add(key);
     });
     pods.on_touched("Job", [this](const PodFacts& pod, std::size_t siblings) {
-        const std::string key = kube::NamespacedName{pod.name.namespace_, pod.owner_name}.text();
-        if (siblings <= kFewPods)
-            controller_.add(key);
-        else
-            controller_.requeue_at(key, clock_.now() + kWaitPerPod * static_cast<int>(siblings));
+        add_gathered(controller_, clock_,
+                     kube::NamespacedName{pod.name.namespace_, pod.owner_name}.text(), siblings);
     });
 }
 
-void JobController::start() { controller_.start(kWorkers); }
+void JobController::start() { controller_.start(kJobsAtATime); }
 
 Task<bool> JobController::reconcile(std::string key) {
     co_await pods_.ready();

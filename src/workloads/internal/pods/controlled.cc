@@ -21,6 +21,11 @@ json::object Owner::owner_reference() const {
             {"blockOwnerDeletion", true}};
 }
 
+kube::NamespacedName name_of_key(std::string_view key) {
+    const std::size_t slash = key.find('/');
+    return {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))};
+}
+
 Owner owner_of(const kube::ResourceType& type, const json::object& object) {
     return {type, kube::namespaced_name_of(object), std::string(kube::uid_of(object))};
 }

@@ -21,6 +21,9 @@ struct Owner {
     json::object owner_reference() const;
 };
 
+/// "namespace/name", as queues name objects.
+kube::NamespacedName name_of_key(std::string_view key);
+
 Owner owner_of(const kube::ResourceType& type, const json::object& object);
 
 /// A new object of its own from a template's labels, annotations, finalizers and spec.

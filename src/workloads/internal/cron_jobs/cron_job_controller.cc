@@ -1,0 +1,174 @@
+#include "workloads/internal/cron_jobs/cron_job_controller.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/log.h"
+#include "kube/values/document.h"
+#include "kube/values/equality.h"
+#include "workloads/internal/cron_jobs/cron_job_type.h"
+#include "workloads/internal/pods/controlled.h"
+
+namespace muster::workloads {
+
+namespace {
+
+constexpr int kCronJobsAtATime = 2;
+/// More than there are in the database.
+constexpr std::size_t kMostZones = 1000;
+
+bool is_controlled_by(const json::object& job, std::string_view uid) {
+    for (const json::object* owner : kube::objects_at(kube::metadata_of(job), "ownerReferences"))
+        if (kube::bool_at(*owner, "controller")) return kube::string_at(*owner, "uid") == uid;
+    return false;
+}
+
+}  // namespace
+
+CronJobController::CronJobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
+                                     JobTable& jobs)
+    : client_(client),
+      clock_(clock),
+      jobs_(jobs),
+      events_(client, clock, rng, tasks, "cronjob-controller"),
+      cron_jobs_(client, clock, rng, kCronJobs, {},
+                 [](const json::value&) -> std::optional<Known> { return Known{}; }),
+      controller_(clock, tasks, [this](std::string key) { return reconcile(std::move(key)); }) {
+    cron_jobs_.on_change(
+        [this](const std::string& key, const Known*, const Known*) { controller_.add(key); });
+    jobs.on_change([this](const std::string&, const JobRecord* before, const JobRecord* after) {
+        for (const JobRecord* job : {before, after})
+            if (job != nullptr && !job->cron_job.empty())
+                controller_.add(kube::NamespacedName{job->name.namespace_, job->cron_job}.text());
+    });
+}
+
+void CronJobController::start() { controller_.start(kCronJobsAtATime); }
+
+std::optional<kube::TimeZone> CronJobController::zone_of(const json::object& cron_job) {
+    const std::string_view name = kube::string_at(kube::child(cron_job, "spec"), "timeZone");
+    if (name.empty()) return own_zone_;
+    if (const auto known = zones_.find(name); known != zones_.end()) return known->second;
+    std::optional<kube::TimeZone> found = kube::find_time_zone(name);
+    if (found && zones_.size() < kMostZones) zones_.emplace(name, *found);
+    return found;
+}
+
+Task<bool> CronJobController::reconcile(std::string key) {
+    const kube::NamespacedName name = name_of_key(key);
+    auto got = co_await client_.get(kCronJobs, name.namespace_, name.name);
+    if (!got) {
+        controller_.set_deadline(key, std::nullopt);
+        co_return got.error().code() == Code::kNotFound;
+    }
+    json::object cron_job = kube::copy_of((*got)->get_object());
+    std::vector<JobRecord> jobs;
+    std::set<std::string> known;
+    for (JobRecord& job : jobs_.of_cron_job(name)) {
+        if (job.cron_job_uid != kube::uid_of(cron_job)) continue;
+        known.insert(job.uid);
+        jobs.push_back(std::move(job));
+    }
+    const auto missing = co_await find_missing(cron_job, std::move(known));
+    if (!missing) co_return false;
+    std::optional<kube::TimeZone> zone = zone_of(cron_job);
+    CronJobPlan plan = plan_cron_job({cron_job, jobs, *missing, zone}, clock_.wall_now());
+    controller_.set_deadline(key, plan.again);
+    co_return co_await carry_out(std::move(cron_job), std::move(plan),
+                                 std::move(zone).value_or(kube::TimeZone()));
+}
+
+/// Uids of Jobs that the status calls active and that are gone: the API is asked, since the watch
+/// may not have shown a new one yet.
+Task<std::optional<std::set<std::string>>> CronJobController::find_missing(
+    json::object cron_job, std::set<std::string> known) {
+    std::set<std::string> missing;
+    const std::string namespace_(kube::namespace_of(cron_job));
+    for (const json::object* one : kube::objects_at(kube::child(cron_job, "status"), "active")) {
+        std::string uid(kube::string_at(*one, "uid"));
+        if (known.contains(uid)) continue;
+        const std::string_view name = kube::string_at(*one, "name");
+        if (name.empty()) continue;
+        const auto got =
+            co_await client_.get(kube::types::kBatchJobs, namespace_, std::string(name));
+        if (!got && got.error().code() != Code::kNotFound) co_return std::nullopt;
+        if (!got || kube::uid_of((*got)->get_object()) != uid) missing.insert(std::move(uid));
+    }
+    co_return missing;
+}
+
+Task<bool> CronJobController::carry_out(json::object cron_job, CronJobPlan plan,
+                                        kube::TimeZone zone) {
+    const Owner owner = owner_of(kCronJobs, cron_job);
+    for (CronJobEvent& event : plan.events)
+        events_.record(owner.reference(),
+                       event.warning ? kube::EventType::kWarning : kube::EventType::kNormal,
+                       std::move(event.reason), std::move(event.message));
+    const bool removed = co_await remove_jobs(owner, std::move(plan.remove));
+    bool made = true;
+    if (plan.make && removed) made = co_await make_job(cron_job, plan, std::move(zone));
+    const bool written = co_await write_status(cron_job, std::move(plan.status));
+    co_return removed&& made&& written;
+}
+
+Task<bool> CronJobController::remove_jobs(Owner owner, std::vector<JobRecord> jobs) {
+    bool complete = true;
+    for (JobRecord& job : jobs) {
+        kube::DeleteOptions options;
+        options.propagation = kube::Propagation::kBackground;
+        options.precondition_uid = job.uid;
+        const auto removed = co_await client_.remove(kube::types::kBatchJobs, job.name.namespace_,
+                                                     job.name.name, std::move(options));
+        if (removed) {
+            events_.record(owner.reference(), kube::EventType::kNormal, "SuccessfulDelete",
+                           fmt::format("Deleted job {}", job.name.name));
+        } else if (removed.error().code() != Code::kNotFound) {
+            complete = false;
+            events_.record(owner.reference(), kube::EventType::kWarning, "FailedDelete",
+                           fmt::format("Deleted job: {}", removed.error().message()));
+        }
+    }
+    co_return complete;
+}
+
+Task<bool> CronJobController::make_job(const json::object& cron_job, CronJobPlan& plan,
+                                       kube::TimeZone zone) {
+    const Owner owner = owner_of(kCronJobs, cron_job);
+    json::object job = scheduled_job(cron_job, *plan.make, zone);
+    const std::string name(kube::name_of(job));
+    auto made =
+        co_await client_.create(kube::types::kBatchJobs, owner.name.namespace_, std::move(job));
+    if (made) {
+        note_made(plan.status, made->object->get_object(), *plan.make);
+        events_.record(owner.reference(), kube::EventType::kNormal, "SuccessfulCreate",
+                       fmt::format("Created job {}", name));
+        co_return true;
+    }
+    if (made.error().code() != Code::kAlreadyExists) {
+        events_.record(owner.reference(), kube::EventType::kWarning, "FailedCreate",
+                       fmt::format("Error creating job: {}", made.error().message()));
+        co_return false;
+    }
+    // We made it and did not come to write that down; or it is another's.
+    const auto got = co_await client_.get(kube::types::kBatchJobs, owner.name.namespace_, name);
+    if (!got) co_return false;
+    const json::object& there = (*got)->get_object();
+    if (is_controlled_by(there, owner.uid)) note_made(plan.status, there, *plan.make);
+    co_return true;
+}
+
+Task<bool> CronJobController::write_status(json::object& cron_job, json::object status) {
+    if (kube::equal(kube::child(cron_job, "status"), status)) co_return true;
+    const kube::NamespacedName name = kube::namespaced_name_of(cron_job);
+    cron_job["status"] = std::move(status);
+    const auto written = co_await client_.update(kCronJobs, name.namespace_, name.name,
+                                                 std::move(cron_job), "status");
+    if (written || written.error().code() == Code::kNotFound) co_return true;
+    if (written.error().code() != Code::kConflict)
+        log::warning("the status of a CronJob can't be written",
+                     {{"cronjob", name.text()}, {"error", written.error().message()}});
+    co_return false;
+}
+
+}  // namespace muster::workloads
