@@ -12,7 +12,7 @@ TEMPLATE = {"metadata": {"labels": {"app": "a"}}, "spec": SPEC}
 ONCE = {"spec": {**SPEC, "restartPolicy": "Never"}}
 SELECTOR = {"matchLabels": {"app": "a"}}
 # The kinds that a muster has controllers for.
-ATTENDED = {"batch/v1 Job", "batch/v1 CronJob"}
+ATTENDED = {"apps/v1 Deployment", "batch/v1 CronJob", "batch/v1 Job"}
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +68,7 @@ def test_kubectl_creates_a_priority_class(kubectl, namespace):  # noqa: F811
         kubectl("delete", "pc", namespace)
 
 
-def test_kubectl_scales_and_looks_after_a_deployment(kubectl, ours):  # noqa: F811
+def test_kubectl_scales_and_looks_after_a_deployment(kubectl):  # noqa: F811
     kubectl("create", "-f", "-", stdin=deployment())
     assert "scaled" in kubectl("scale", "deployment", "d", "--replicas=0", "--current-replicas=0").stdout
     assert "restarted" in kubectl("rollout", "restart", "deployment", "d").stdout
@@ -86,9 +86,8 @@ def test_kubectl_scales_and_looks_after_a_deployment(kubectl, ours):  # noqa: F8
     assert old["spec"]["targetCPUUtilizationPercentage"] == 50 and "metrics" not in old["spec"]
     assert "Deployment/d" in kubectl("get", "hpa", "d").stdout
     assert "Max replicas:" in kubectl("describe", "hpa", "d").stdout
-    if ours:
-        waited = kubectl("rollout", "status", "deployment", "d", "--timeout=1s", check=False)
-        assert "Waiting for deployment" in waited.stdout, waited
+    waited = kubectl("rollout", "status", "deployment", "d", "--timeout=60s")
+    assert "successfully rolled out" in waited.stdout, waited
 
 
 def test_apply_prunes_what_its_default_list_has(kubectl):  # noqa: F811

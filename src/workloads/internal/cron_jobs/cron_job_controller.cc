@@ -18,12 +18,6 @@ constexpr int kCronJobsAtATime = 2;
 /// More than there are in the database.
 constexpr std::size_t kMostZones = 1000;
 
-bool is_controlled_by(const json::object& job, std::string_view uid) {
-    for (const json::object* owner : kube::objects_at(kube::metadata_of(job), "ownerReferences"))
-        if (kube::bool_at(*owner, "controller")) return kube::string_at(*owner, "uid") == uid;
-    return false;
-}
-
 }  // namespace
 
 CronJobController::CronJobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,

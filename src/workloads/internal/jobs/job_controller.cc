@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "kube/values/document.h"
 #include "kube/values/equality.h"
 #include "workloads/internal/jobs/job_pods.h"
 #include "workloads/internal/pods/gathered_changes.h"
@@ -42,7 +43,7 @@ Task<bool> JobController::reconcile(std::string key) {
     auto got = co_await client_.get(kube::types::kBatchJobs, name.namespace_, name.name);
     if (!got && got.error().code() != Code::kNotFound) co_return false;
     json::object job;
-    if (got) job = (*got)->get_object();
+    if (got) job = kube::copy_of((*got)->get_object());
     PodTable::Seen seen = pods_.of("Job", name);
     std::vector<PodPtr> own;
     std::vector<PodPtr> left;  // of a Job that is gone

@@ -15,11 +15,6 @@ constexpr std::string_view kIndexVariable = "JOB_COMPLETION_INDEX";
 /// The API adds five characters to a generated name, of 63.
 constexpr std::size_t kLongestGeneratedName = 58;
 
-json::object& object_in(json::object& parent, std::string_view key) {
-    json::value& value = parent[key];
-    return value.is_object() ? value.get_object() : value.emplace_object();
-}
-
 void add_index_variable(json::object& pod_spec) {
     for (const char* list : {"initContainers", "containers"}) {
         json::array* containers = kube::array_at(pod_spec, list);

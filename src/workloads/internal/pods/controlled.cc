@@ -21,6 +21,17 @@ json::object Owner::owner_reference() const {
             {"blockOwnerDeletion", true}};
 }
 
+json::object& object_in(json::object& parent, std::string_view key) {
+    json::value& value = parent[key];
+    return value.is_object() ? value.get_object() : value.emplace_object();
+}
+
+bool is_controlled_by(const json::object& object, std::string_view uid) {
+    for (const json::object* owner : kube::objects_at(kube::metadata_of(object), "ownerReferences"))
+        if (kube::bool_at(*owner, "controller")) return kube::string_at(*owner, "uid") == uid;
+    return false;
+}
+
 kube::NamespacedName name_of_key(std::string_view key) {
     const std::size_t slash = key.find('/');
     return {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))};

@@ -21,6 +21,12 @@ struct Owner {
     json::object owner_reference() const;
 };
 
+/// The object at the key, which is made if it is not there.
+json::object& object_in(json::object& parent, std::string_view key);
+
+/// Whether the object with this uid controls it.
+bool is_controlled_by(const json::object& object, std::string_view uid);
+
 /// "namespace/name", as queues name objects.
 kube::NamespacedName name_of_key(std::string_view key);
 
