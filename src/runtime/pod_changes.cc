@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "base/parse_number.h"
+#include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
+#include "kube/values/json_access.h"
 
 namespace muster::runtime {
 
@@ -58,6 +60,18 @@ void fit(const kube::Amounts& capacity, kube::Pod& pod) {
     }
 }
 
+void change(const PodChanges& changes, kube::Container& container) {
+    if (!kube::has_words(container.command))
+        if (const auto* command = changes.entrypoints.of(container.image))
+            container.command = *command;
+    for (const auto& [name, value] : changes.env) set_variable(container, name, value);
+    if (!changes.working_dir.empty()) container.working_dir = changes.working_dir;
+    for (const std::string& resource : changes.ignored_resources) {
+        container.resources.limits.erase(resource);
+        container.resources.requests.erase(resource);
+    }
+}
+
 }  // namespace
 
 bool PodChanges::empty() const {
@@ -67,17 +81,13 @@ bool PodChanges::empty() const {
 
 void apply(const PodChanges& changes, const kube::Amounts& capacity, kube::Pod& pod) {
     for (auto* containers : {&pod.spec.init_containers, &pod.spec.containers})
-        for (kube::Container& container : *containers) {
-            if (!kube::has_words(container.command))
-                if (const auto* command = changes.entrypoints.of(container.image))
-                    container.command = *command;
-            for (const auto& [name, value] : changes.env) set_variable(container, name, value);
-            if (!changes.working_dir.empty()) container.working_dir = changes.working_dir;
-            for (const std::string& resource : changes.ignored_resources) {
-                container.resources.limits.erase(resource);
-                container.resources.requests.erase(resource);
+        for (kube::Container& container : *containers) change(changes, container);
+    if (json::array* later = kube::array_at(pod.spec.rest, "ephemeralContainers"))
+        for (json::value& entry : *later)
+            if (auto container = kube::decode<kube::Container>(entry)) {
+                change(changes, *container);
+                entry = kube::encode(*container);
             }
-        }
     if (changes.scales_requests) fit(capacity, pod);
 }
 

@@ -49,6 +49,18 @@ TEST(PodChanges, WhatEveryContainerGets) {
     EXPECT_THAT(pod.spec.init_containers[0].command, ElementsAre("own"));
 }
 
+TEST(PodChanges, EphemeralContainersGetTheSame) {
+    PodChanges changes{.env = {{"A", "1"}}};
+    changes.entrypoints.add("busybox", {"ash"});
+    kube::Pod pod = pod_of(R"({"name":"a"})");
+    pod.spec.rest["ephemeralContainers"] = json::array{
+        json::object{{"name", "d"}, {"image", "busybox"}, {"targetContainerName", "a"}}};
+    apply(changes, {}, pod);
+    EXPECT_EQ(pod.spec.rest.at("ephemeralContainers").at(0), json::parse(R"({"name":"d",
+        "image":"busybox","targetContainerName":"a","command":["ash"],
+        "env":[{"name":"A","value":"1"}]})"));
+}
+
 TEST(PodChanges, RequestsFitTheShareOfThePod) {
     const PodChanges changes{.scales_requests = true};
     const kube::Amounts capacity{{"cpu", kube::Quantity::from_units(4)},

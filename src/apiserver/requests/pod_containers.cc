@@ -40,8 +40,11 @@ StatusResult<std::string> choose_container(std::string wanted, const json::objec
             return bad_request(std::move(text));
         }
     }
-    if (std::ranges::find(main, wanted) == main.end() &&
-        std::ranges::find(init, wanted) == init.end())
+    const std::vector<std::string> later = container_names(pod, "ephemeralContainers");
+    const auto is_named = [&](const std::vector<std::string>& names) {
+        return std::ranges::find(names, wanted) != names.end();
+    };
+    if (!is_named(main) && !is_named(init) && !is_named(later))
         return bad_request(fmt::format("container {} is not valid for pod {}", wanted, name));
     return wanted;
 }

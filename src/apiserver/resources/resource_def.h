@@ -44,6 +44,9 @@ struct Strategy {
     void (*validate_create)(const json::object& object, FieldErrors& field_errors) = nullptr;
     void (*validate_update)(const json::object& next, const json::object& current,
                             FieldErrors& field_errors) = nullptr;
+    /// Of a write to the subresource for spec.ephemeralContainers: checks that list alone.
+    void (*validate_ephemeral)(const json::object& next, const json::object& current,
+                               FieldErrors& field_errors) = nullptr;
 };
 
 /// Where a scalable custom resource keeps its numbers; JSON paths without the leading dot.

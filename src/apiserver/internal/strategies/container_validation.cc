@@ -4,6 +4,7 @@
 
 #include "apiserver/internal/pod_validation/container_resources.h"
 #include "apiserver/internal/pod_validation/environment.h"
+#include "apiserver/internal/pod_validation/ephemeral_containers.h"
 #include "apiserver/internal/pod_validation/handlers.h"
 #include "apiserver/internal/pod_validation/name_checks.h"
 #include "apiserver/internal/pod_validation/security.h"
@@ -226,17 +227,17 @@ void check_restart(const json::object& container, bool init, const std::string& 
                                 "may not be set for init containers without restartPolicy=Always"));
 }
 
-}  // namespace
-
-void check_container(const json::object& container, const json::object& spec, bool init,
-                     const std::string& field, PodNames& names, FieldErrors& field_errors) {
-    const std::string name(string_at(container, "name"));
+void check_name(const json::object& container, const std::string& field,
+                FieldErrors& field_errors) {
+    const std::string_view name = string_at(container, "name");
     if (name.empty())
         field_errors.push_back(required(field + ".name"));
     else
         check_dns_label(name, field + ".name", field_errors);
-    if (!names.containers.insert(name).second && (!init || !name.empty()))
-        field_errors.push_back(duplicate(field + ".name", json::value(name)));
+}
+
+void check_image(const json::object& container, const std::string& field,
+                 FieldErrors& field_errors) {
     const std::string_view image = string_at(container, "image");
     if (image.empty())
         field_errors.push_back(required(field + ".image"));
@@ -247,6 +248,12 @@ void check_container(const json::object& container, const json::object& spec, bo
     if (pull != "Always" && pull != "IfNotPresent" && pull != "Never")
         field_errors.push_back(
             not_supported(field + ".imagePullPolicy", pull, {"Always", "IfNotPresent", "Never"}));
+}
+
+/// What containers of all kinds have.
+void check_common_parts(const json::object& container, const json::object& spec,
+                        const std::string& field, PodNames& names, FieldErrors& field_errors) {
+    check_image(container, field, field_errors);
     if (!string_at(container, "terminationMessagePolicy").empty())
         check_choice(container, "terminationMessagePolicy", {"File", "FallbackToLogsOnError"},
                      field, field_errors);
@@ -256,6 +263,17 @@ void check_container(const json::object& container, const json::object& spec, bo
     check_devices(container, field, names, field_errors);
     check_resources(container, field, field_errors);
     check_resize_policy(container, string_at(spec, "restartPolicy"), field, field_errors);
+}
+
+}  // namespace
+
+void check_container(const json::object& container, const json::object& spec, bool init,
+                     const std::string& field, PodNames& names, FieldErrors& field_errors) {
+    const std::string name(string_at(container, "name"));
+    check_name(container, field, field_errors);
+    if (!names.containers.insert(name).second && (!init || !name.empty()))
+        field_errors.push_back(duplicate(field + ".name", json::value(name)));
+    check_common_parts(container, spec, field, names, field_errors);
     check_restart(container, init, field, field_errors);
     // Others may have neither, and are told so above.
     if (!init || string_at(container, "restartPolicy") == "Always") {
@@ -264,6 +282,23 @@ void check_container(const json::object& container, const json::object& spec, bo
                         field_errors);
     }
     check_container_security(container, spec, field, field_errors);
+}
+
+void check_ephemeral_container(const json::object& container, const json::object& spec,
+                               const std::string& field,
+                               const std::set<std::string, std::less<>>& targets, PodNames& names,
+                               FieldErrors& field_errors) {
+    check_name(container, field, field_errors);
+    check_common_parts(container, spec, field, names, field_errors);
+    check_container_security(container, spec, field, field_errors);
+    const std::string name(string_at(container, "name"));
+    if (!names.containers.insert(name).second)
+        field_errors.push_back(duplicate(field + ".name", json::value(name)));
+    const std::string_view target = string_at(container, "targetContainerName");
+    if (!target.empty() && !targets.contains(target))
+        field_errors.push_back(
+            not_found_value(field + ".targetContainerName", json::value(target)));
+    check_ephemeral_only(container, field, field_errors);
 }
 
 }  // namespace muster::apiserver

@@ -21,5 +21,10 @@ struct PodNames {
 /// ("spec.containers[0]").
 void check_container(const json::object& container, const json::object& spec, bool init,
                      const std::string& field, PodNames& names, FieldErrors& field_errors);
+/// The same for one of spec.ephemeralContainers. `targets`: the names of the pod's other containers.
+void check_ephemeral_container(const json::object& container, const json::object& spec,
+                               const std::string& field,
+                               const std::set<std::string, std::less<>>& targets, PodNames& names,
+                               FieldErrors& field_errors);
 
 }  // namespace muster::apiserver

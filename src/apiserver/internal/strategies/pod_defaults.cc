@@ -171,6 +171,9 @@ void set_part_defaults(json::object& spec, Requests requests) {
             container.reserve(container.size() + 4);
             set_container_defaults(container, requests);
         });
+    for_each_object(spec, "ephemeralContainers", [](json::object& container) {
+        set_container_defaults(container, Requests::kAsGiven);
+    });
     for_each_object(spec, "volumes", set_volume_defaults);
 }
 

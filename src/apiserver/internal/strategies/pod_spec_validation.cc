@@ -118,6 +118,15 @@ void check_host_aliases(const json::object& spec, const std::string& in,
     }
 }
 
+/// The volumes that may be block devices.
+std::set<std::string, std::less<>> claims_of(const json::object& spec) {
+    std::set<std::string, std::less<>> claims;
+    for (const json::object* volume : objects_at(spec, "volumes"))
+        if (volume->contains("persistentVolumeClaim") || volume->contains("ephemeral"))
+            claims.emplace(string_at(*volume, "name"));
+    return claims;
+}
+
 }  // namespace
 
 void check_changeable_parts(const json::object& spec, const std::string& in,
@@ -132,13 +141,27 @@ void check_changeable_parts(const json::object& spec, const std::string& in,
     check_range(spec, "activeDeadlineSeconds", 1, kMostDeadline, in, field_errors);
 }
 
+void check_ephemeral_containers(const json::object& spec, FieldErrors& field_errors) {
+    const auto containers = objects_at(spec, "ephemeralContainers");
+    PodNames names;
+    names.claims = claims_of(spec);
+    for (const json::object* volume : objects_at(spec, "volumes"))
+        names.volumes.emplace(string_at(*volume, "name"));
+    for (const char* key : {"containers", "initContainers"})
+        for (const json::object* other : objects_at(spec, key))
+            names.containers.emplace(string_at(*other, "name"));
+    const auto targets = names.containers;
+    for (std::size_t i = 0; i < containers.size(); ++i)
+        check_ephemeral_container(*containers[i], spec,
+                                  fmt::format("spec.ephemeralContainers[{}]", i), targets, names,
+                                  field_errors);
+}
+
 void check_pod_spec(const json::object& spec, const std::string& in, FieldErrors& field_errors) {
     PodNames names;
     names.host_network = bool_at(spec, "hostNetwork");
     names.volumes = check_volumes(spec, in, field_errors);
-    for (const json::object* volume : objects_at(spec, "volumes"))
-        if (volume->contains("persistentVolumeClaim") || volume->contains("ephemeral"))
-            names.claims.emplace(string_at(*volume, "name"));
+    names.claims = claims_of(spec);
     check_containers(spec, in, false, names, field_errors);
     check_containers(spec, in, true, names, field_errors);
     const std::string_view restart = string_at(spec, "restartPolicy");

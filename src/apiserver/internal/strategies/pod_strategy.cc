@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "apiserver/internal/pod_validation/ephemeral_containers.h"
 #include "apiserver/internal/strategies/pod_defaults.h"
 #include "apiserver/internal/strategies/pod_spec_validation.h"
 #include "apiserver/internal/strategies/strategies.h"
@@ -123,6 +124,12 @@ void validate_pod_update(const json::object& next, const json::object& current,
         "negative)"));
 }
 
+void validate_ephemeral(const json::object& next, const json::object& current,
+                        FieldErrors& field_errors) {
+    check_ephemeral_containers(child(next, "spec"), field_errors);
+    check_ephemeral_additions(next, current, field_errors);
+}
+
 }  // namespace
 
 Strategy pod_strategy() {
@@ -130,7 +137,8 @@ Strategy pod_strategy() {
             .prepare_create = prepare_pod,
             .prepare_update = keep_priority,
             .validate_create = validate_new_pod,
-            .validate_update = validate_pod_update};
+            .validate_update = validate_pod_update,
+            .validate_ephemeral = validate_ephemeral};
 }
 
 }  // namespace muster::apiserver

@@ -23,7 +23,8 @@ DefPtr pods() {
     def.categories = {"all"};
     def.strategy = pod_strategy();
     def.has_status = true;
-    def.other_subresources = {"attach", "binding", "eviction", "exec", "log", "portforward"};
+    def.other_subresources = {"attach", "binding", "ephemeralcontainers", "eviction",
+                              "exec",   "log",     "portforward"};
     def.tracks_generation = true;
     def.returns_deleted = true;
     def.deletes_gracefully = true;

@@ -301,6 +301,37 @@ StatusResult<NextState> decide_status_update(const ResourceDef& def, const json:
     return settle_with(def, stored, std::move(next), false);
 }
 
+/// Of a write to a pod's ephemeral containers: the rest of what was sent does not count.
+StatusResult<NextState> decide_ephemeral_containers(const ResourceDef& def,
+                                                    const json::value& current,
+                                                    DecodedObject proposed,
+                                                    const Ownership& ownership) {
+    const json::object& stored = current.get_object();
+    set_defaults(def, proposed);
+    const json::object& sent = proposed.object.object();
+    const json::value* containers = child(sent, "spec").if_contains("ephemeralContainers");
+    kube::Document next(current, containers == nullptr ? 0 : 2 * kube::tree_bytes(*containers));
+    json::object& spec = ensure_object(next.object(), "spec");
+    if (containers == nullptr)
+        spec.erase("ephemeralContainers");
+    else
+        spec["ephemeralContainers"] = *containers;
+    if (ownership.kind == Ownership::Kind::kWrite)
+        TRY_VOID(track_write(def, current, next.value(), ownership));
+    if (ownership.kind == Ownership::Kind::kApplied)
+        restore(ensure_object(next.object(), "metadata"), metadata_of(sent), "managedFields");
+    FieldErrors field_errors = std::move(proposed.field_errors);
+    std::erase_if(field_errors, [](const Cause& cause) {
+        return !cause.field.starts_with("spec.ephemeralContainers");
+    });
+    const std::size_t structural = field_errors.size();
+    def.strategy.validate_ephemeral(next.object(), stored, field_errors);
+    if (!field_errors.empty())
+        return refused(def, std::move(next),
+                       without_repeats(def, std::move(field_errors), structural));
+    return settle(def, current, std::move(next));
+}
+
 }  // namespace
 
 NextState settle(const ResourceDef& def, const json::value& current, kube::Document next) {
@@ -320,6 +351,8 @@ StatusResult<NextState> decide_update(const ResourceDef& def, const json::value&
     TRY_VOID(check_identity(def, stored, next, write));
     if (subresource == "status")
         return decide_status_update(def, current, std::move(proposed), ownership);
+    if (subresource == "ephemeralcontainers")
+        return decide_ephemeral_containers(def, current, std::move(proposed), ownership);
     restore_system_metadata(next, stored);
     restore(next, stored, "apiVersion");
 

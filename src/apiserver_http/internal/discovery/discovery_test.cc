@@ -48,6 +48,9 @@ TEST_F(DiscoveryTest, TheCoreGroupAggregated) {
                    {"group":"","version":"","kind":"PodAttachOptions"},"verbs":["create","get"]},
                   {"subresource":"binding",
                    "responseKind":{"group":"","version":"","kind":"Binding"},"verbs":["create"]},
+                  {"subresource":"ephemeralcontainers",
+                   "responseKind":{"group":"","version":"","kind":"Pod"},
+                   "verbs":["get","patch","update"]},
                   {"subresource":"eviction","responseKind":
                    {"group":"policy","version":"v1","kind":"Eviction"},"verbs":["create"]},
                   {"subresource":"exec","responseKind":

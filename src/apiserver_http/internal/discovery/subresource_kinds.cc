@@ -10,6 +10,7 @@ namespace {
 const SubresourceKind kKnown[] = {
     {"attach", "", "", "PodAttachOptions", {"create", "get"}},
     {"binding", "", "", "Binding", {"create"}},
+    {"ephemeralcontainers", "", "", "", {"get", "patch", "update"}},
     {"eviction", "policy", "v1", "Eviction", {"create"}},
     {"exec", "", "", "PodExecOptions", {"create", "get"}},
     {"finalize", "", "", "", {"update"}},

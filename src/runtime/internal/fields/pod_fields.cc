@@ -24,7 +24,7 @@ automountServiceAccountToken honoured
 dnsConfig judged
 dnsPolicy judged
 enableServiceLinks documented
-ephemeralContainers named
+ephemeralContainers documented
 hostAliases[].{ip,hostnames} honoured
 hostIPC named false
 hostNetwork named false

@@ -68,20 +68,27 @@ Result<void> PodFiles::make(const kube::Pod& pod) {
     fs::remove_all(volumes(), error);
     fs::create_directories(volumes(), error);
     if (!error) fs::create_directories(view(), error);
-    for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
-        for (const kube::Container& container : *containers) {
-            const PodDirectories own = of_container(container.name);
-            if (!error) fs::create_directories(own.tmp, error);
-            if (!error) fs::create_directories(own.scratch, error);
-            if (!error) fs::create_directories(log(container.name, 0).parent_path(), error);
-            ::chmod(own.tmp.c_str(), 01777);
-        }
-    }
-    if (error)
-        return system_error("making the directories of a pod in " + directory_.string(),
-                            error.value());
+    if (error) return failure_to_make(error);
+    for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers})
+        for (const kube::Container& container : *containers)
+            TRY_VOID(make_container(container.name));
     std::ofstream(directory_ / "hostname") << hostname_of(pod) << '\n';
     TRY(hosts_file_, hosts_.add(pod.metadata.namespace_, pod.metadata.name, uid_));
+    return {};
+}
+
+Error PodFiles::failure_to_make(const std::error_code& error) const {
+    return system_error("making the directories of a pod in " + directory_.string(), error.value());
+}
+
+Result<void> PodFiles::make_container(const std::string& name) {
+    const PodDirectories own = of_container(name);
+    std::error_code error;
+    fs::create_directories(own.tmp, error);
+    if (!error) fs::create_directories(own.scratch, error);
+    if (!error) fs::create_directories(log(name, 0).parent_path(), error);
+    if (error) return failure_to_make(error);
+    ::chmod(own.tmp.c_str(), 01777);
     return {};
 }
 

@@ -53,6 +53,9 @@ class PodFiles {
     /// wrote stay, the volumes start empty.
     Result<void> make(const kube::Pod& pod);
 
+    /// Makes the directories of a container that was added later.
+    Result<void> make_container(const std::string& name);
+
     /// Used instead for a running pod: everything exists already, and stays as it is.
     Result<void> take_over(const kube::Pod& pod);
 
@@ -71,6 +74,8 @@ class PodFiles {
     std::filesystem::path log(const std::string& container, int run) const;
 
   private:
+    Error failure_to_make(const std::error_code& error) const;
+
     HostsFiles& hosts_;
     std::string uid_;
     std::filesystem::path hosts_file_;  ///< set once it is made

@@ -84,7 +84,9 @@ class ContainerMachine {
 
     ContainerRecord& record() { return facts_.containers[index_]; }
     const ContainerRecord& record() const { return facts_.containers[index_]; }
-    bool may_restart() const { return record().sidecar || pod_.restart_policy != "Never"; }
+    bool may_restart() const {
+        return record().sidecar || (!record().ephemeral && pod_.restart_policy != "Never");
+    }
 
     /// When the last instance ended, and how long the next one waits.
     void recover_backoff(PodTime now);

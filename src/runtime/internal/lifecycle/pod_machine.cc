@@ -4,6 +4,7 @@
 
 #include "base/time/bounded_seconds.h"
 #include "runtime/internal/lifecycle/recovery.h"
+#include "runtime/internal/pod_containers.h"
 
 namespace muster::runtime {
 
@@ -26,6 +27,15 @@ PodTerms terms_of(const kube::Pod& pod) {
                 pod.spec.termination_grace_period_seconds.value_or(kDefaultGraceSeconds))};
 }
 
+ContainerRecord ephemeral_record(const kube::Container& container) {
+    ContainerRecord record;
+    record.name = container.name;
+    record.image = container.image;
+    record.ephemeral = true;
+    record.waiting_reason = "ContainerCreating";
+    return record;
+}
+
 std::vector<ContainerRecord> records_of(const kube::PodSpec& spec) {
     std::vector<ContainerRecord> records;
     auto add = [&](const kube::Container& container, bool init) {
@@ -40,6 +50,8 @@ std::vector<ContainerRecord> records_of(const kube::PodSpec& spec) {
     };
     for (const kube::Container& container : spec.init_containers) add(container, true);
     for (const kube::Container& container : spec.containers) add(container, false);
+    for (const kube::Container& container : ephemeral_containers_of(spec))
+        records.push_back(ephemeral_record(container));
     return records;
 }
 
@@ -178,6 +190,12 @@ PodActions PodMachine::deletion_requested(Duration grace, Now now) {
     return advance(now, std::move(actions));
 }
 
+PodActions PodMachine::container_added(const kube::Container& container, Now now) {
+    facts_.containers.push_back(ephemeral_record(container));
+    containers_.emplace_back(terms_, facts_, containers_.size(), ContainerLifecycle());
+    return advance(now);
+}
+
 void PodMachine::begin_end(Duration grace, Now now, PodActions& actions) {
     const Instant deadline = now.mono + grace;
     if (facts_.ending && deadline >= end_by_) return;
@@ -245,7 +263,10 @@ PodActions PodMachine::advance(Now now, PodActions actions) {
 }
 
 void PodMachine::advance_containers(Now now, PodActions& actions) {
+    for (std::size_t i = 0; i < containers_.size(); ++i)
+        if (facts_.containers[i].ephemeral) containers_[i].advance(now, actions);
     for (std::size_t i = 0; i < containers_.size(); ++i) {
+        if (facts_.containers[i].ephemeral) return;
         containers_[i].advance(now, actions);
         const ContainerRecord& record = facts_.containers[i];
         // One init container after the other, each until its success, or until its start for
@@ -282,7 +303,7 @@ bool PodMachine::any_busy() const {
 bool PodMachine::work_done() const {
     for (std::size_t i = 0; i < containers_.size(); ++i) {
         const ContainerRecord& record = facts_.containers[i];
-        if (record.sidecar) continue;
+        if (record.sidecar || record.ephemeral) continue;
         const bool ended = record.state == State::kTerminated && !containers_[i].restarts();
         if (record.init && ended && !succeeded(record)) return true;
         if (!record.init && !ended) return false;

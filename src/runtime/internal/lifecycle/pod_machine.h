@@ -24,6 +24,9 @@ namespace muster::runtime {
 /// being deleted. Its containers are stopped together, then its sidecars from the last to the
 /// first, then the sandbox ends.
 ///
+/// Ephemeral containers start as soon as there is a sandbox, whatever the others do, and the pod
+/// waits for none of them.
+///
 /// Containers are addressed by their index in facts().containers: init containers first. A
 /// ContainerMachine handles each of them; this decides which may run.
 class PodMachine {
@@ -63,6 +66,8 @@ class PodMachine {
                           const CheckResult& result, Now now);
     /// The object has a deletion timestamp.
     PodActions deletion_requested(Duration grace, Now now);
+    /// An ephemeral container was added, and has the highest index now.
+    PodActions container_added(const kube::Container& container, Now now);
     /// spec.activeDeadlineSeconds, which may be set and shortened while the pod runs.
     PodActions deadline_changed(std::optional<std::int64_t> seconds, Now now);
     /// Time passed; call at wake_at() or any time.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "kube/objects/codec.h"
 #include "kube/values/quantity.h"
 #include "kube/values/time.h"
 
@@ -68,6 +69,14 @@ kube::ContainerStatus container_status(const ContainerRecord& record) {
     return status;
 }
 
+/// As a kubelet writes it: whether it is ready is not looked at.
+json::value ephemeral_status(const ContainerRecord& record) {
+    kube::ContainerStatus status = container_status(record);
+    status.ready = false;
+    status.started.reset();
+    return kube::encode(status);
+}
+
 /// It has started at least once.
 bool has_started(const ContainerRecord& record) {
     return record.started || record.last || record.terminated;
@@ -98,6 +107,7 @@ std::vector<kube::PodCondition> conditions_of(const PodFacts& facts, const std::
     std::vector<std::string> uninitialized;
     std::vector<std::string> unready;
     for (const ContainerRecord& record : facts.containers) {
+        if (record.ephemeral) continue;
         const bool once = record.init && !record.sidecar;
         if (once ? !succeeded(record) : record.sidecar && !has_started(record))
             uninitialized.push_back(record.name);
@@ -144,6 +154,7 @@ std::string pod_phase(const PodFacts& facts) {
     bool initialized = true;
     bool all_good = true;
     for (const ContainerRecord& record : facts.containers) {
+        if (record.ephemeral) continue;
         if (record.sidecar) {
             initialized &= has_started(record);
         } else if (record.init) {
@@ -188,9 +199,14 @@ kube::PodStatus make_pod_status(const kube::Pod& pod, const PodFacts& facts, Wal
         if (std::ranges::find(status.conditions, before.type, &kube::PodCondition::type) ==
             status.conditions.end())
             status.conditions.push_back(before);
+    json::array ephemeral;
     for (const ContainerRecord& record : facts.containers)
-        (record.init ? status.init_container_statuses : status.container_statuses)
-            .push_back(container_status(record));
+        if (record.ephemeral) ephemeral.push_back(ephemeral_status(record));
+    if (!ephemeral.empty()) status.rest[kEphemeralStatuses] = std::move(ephemeral);
+    for (const ContainerRecord& record : facts.containers)
+        if (!record.ephemeral)
+            (record.init ? status.init_container_statuses : status.container_statuses)
+                .push_back(container_status(record));
     std::ranges::sort(status.container_statuses, {}, &kube::ContainerStatus::name);
     shorten_messages(status);
     return status;

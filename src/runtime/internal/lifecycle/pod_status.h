@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time/clock.h"
@@ -18,6 +19,9 @@ struct Termination {
     std::string container_id;
 };
 
+/// The field of a pod's status for ephemeral containers.
+inline constexpr std::string_view kEphemeralStatuses = "ephemeralContainerStatuses";
+
 /// What has happened to one container so far.
 struct ContainerRecord {
     enum class State { kWaiting, kRunning, kTerminated };
@@ -26,6 +30,8 @@ struct ContainerRecord {
     std::string image;
     bool init = false;
     bool sidecar = false;  ///< an init container that keeps running beside the others
+    bool ephemeral =
+        false;  ///< added while the pod runs; started once, and the pod does not wait for it
     bool busy = false;     ///< it has a process, or is about to
     bool started = false;  ///< runs, and its startup probe has passed
     bool ready = false;
@@ -42,7 +48,8 @@ struct ContainerRecord {
 
 /// What has happened to a pod so far; its status follows from it.
 struct PodFacts {
-    std::vector<ContainerRecord> containers;  ///< init containers first, in the order of the spec
+    /// Init containers first, in the order of the spec; ephemeral ones last, as they came.
+    std::vector<ContainerRecord> containers;
     WallTime start_time;
     std::string pod_ip;
     std::string host_ip;

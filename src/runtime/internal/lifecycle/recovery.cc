@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/parse_number.h"
+#include "kube/objects/codec.h"
+#include "kube/values/json_access.h"
 #include "kube/values/time.h"
 #include "runtime/internal/lifecycle/crash_backoff.h"
 
@@ -70,9 +72,15 @@ bool is_end_of(const std::optional<Termination>& end, const RecoveredContainer& 
 
 void recover_facts(PodFacts& facts, const kube::PodStatus& earlier) {
     if (!earlier.start_time.empty()) facts.start_time = time_of(earlier.start_time);
+    std::vector<kube::ContainerStatus> ephemeral;
+    if (const json::array* list = kube::array_at(earlier.rest, kEphemeralStatuses))
+        for (const json::value& entry : *list)
+            if (auto status = kube::decode<kube::ContainerStatus>(entry))
+                ephemeral.push_back(*std::move(status));
     for (ContainerRecord& record : facts.containers) {
-        const auto& statuses =
-            record.init ? earlier.init_container_statuses : earlier.container_statuses;
+        const auto& statuses = record.ephemeral ? ephemeral
+                               : record.init    ? earlier.init_container_statuses
+                                                : earlier.container_statuses;
         const auto found = std::ranges::find(statuses, record.name, &kube::ContainerStatus::name);
         if (found != statuses.end()) recover_record(record, *found);
     }

@@ -9,36 +9,27 @@
 
 namespace muster::runtime {
 
-PodIsolation::PodIsolation(NodeIsolation& node, std::shared_ptr<const kube::Pod> pod)
-    : node_(node), pod_(std::move(pod)) {}
+namespace {
+constexpr const char* kShared = "pods share this machine's files and network here";
+}  // namespace
+
+PodIsolation::PodIsolation(NodeIsolation& node, std::shared_ptr<const kube::Pod> pod,
+                           const PodContainers& containers)
+    : node_(node), pod_(std::move(pod)), containers_(containers) {}
 
 PodIsolation::~PodIsolation() { release_devices(); }
 
-const kube::Container& PodIsolation::container(std::size_t index) const {
-    const auto& init = pod_->spec.init_containers;
-    return index < init.size() ? init[index] : pod_->spec.containers[index - init.size()];
-}
-
 std::vector<std::string> PodIsolation::not_honoured(bool namespaces) const {
     std::vector<std::string> fields;
-    constexpr const char* kShared = "pods share this machine's files and network here";
     // A refused field is reported where it is refused.
     if (const auto security = plan_pod_security(*pod_, node_.caller)) {
         fields = security->not_honoured;
         if (!namespaces && !security->sysctls.empty())
             fields.push_back(fmt::format("spec.securityContext.sysctls ({})", kShared));
     }
-    const std::size_t inits = pod_->spec.init_containers.size();
-    for (std::size_t i = 0; i < inits + pod_->spec.containers.size(); ++i) {
-        auto security = container_security(i);
-        if (!security) continue;
-        if (!namespaces && security->read_only_root)
-            security->not_honoured.push_back(
-                fmt::format("securityContext.readOnlyRootFilesystem ({})", kShared));
-        for (const std::string& field : security->not_honoured)
-            fields.push_back(i < inits ? fmt::format("spec.initContainers[{}].{}", i, field)
-                                       : fmt::format("spec.containers[{}].{}", i - inits, field));
-    }
+    for (std::size_t i = 0; i < pod_->spec.init_containers.size() + pod_->spec.containers.size();
+         ++i)
+        std::ranges::move(not_honoured_of(i, namespaces), std::back_inserter(fields));
     std::ranges::move(limits_without_cgroup(*pod_), std::back_inserter(fields));
     const std::vector<std::string> limits = limits_not_enforced(*pod_, node_.cgroups);
     for (std::size_t i = 0; i < limits.size(); ++i)
@@ -46,6 +37,18 @@ std::vector<std::string> PodIsolation::not_honoured(bool namespaces) const {
         fields.push_back(i + 1 < limits.size()
                              ? limits[i]
                              : fmt::format("{} ({})", limits[i], node_.cgroups.obstacle()));
+    return fields;
+}
+
+std::vector<std::string> PodIsolation::not_honoured_of(std::size_t index, bool namespaces) const {
+    std::vector<std::string> fields;
+    const auto security = container_security(index);
+    if (!security) return fields;
+    for (const std::string& field : security->not_honoured)
+        fields.push_back(fmt::format("{}.{}", containers_.path(index), field));
+    if (!namespaces && security->read_only_root)
+        fields.push_back(fmt::format("{}.securityContext.readOnlyRootFilesystem ({})",
+                                     containers_.path(index), kShared));
     return fields;
 }
 
@@ -79,11 +82,11 @@ bool PodIsolation::privileged() const {
 }
 
 Result<ContainerSecurity> PodIsolation::container_security(std::size_t index) const {
-    auto security = plan_container_security(*pod_, container(index), node_.caller);
+    auto security = plan_container_security(*pod_, containers_.at(index), node_.caller);
     if (security) return security;
     Error error = std::move(security.error());
     return error.prefix(
-        fmt::format("container {} of pod {}", container(index).name, pod_->metadata.name));
+        fmt::format("container {} of pod {}", containers_.at(index).name, pod_->metadata.name));
 }
 
 std::optional<std::uint32_t> PodIsolation::user_of_all() const {
@@ -110,10 +113,10 @@ std::vector<std::string> PodIsolation::environment(std::size_t index,
 
 Result<std::vector<UniqueFd>> PodIsolation::enter(std::size_t index, std::uint32_t instance) {
     if (!group_) return std::vector<UniqueFd>();
-    TRY(const ContainerLimits limits, limits_of(container(index)));
+    TRY(const ContainerLimits limits, limits_of(containers_.at(index)));
     TRY(auto group,
         group_->make_container(
-            fmt::format("{}-{}", container(index).name, RunId::of(instance).launch), limits));
+            fmt::format("{}-{}", containers_.at(index).name, RunId::of(instance).launch), limits));
     TRY(auto directories, group->open());
     instances_.insert_or_assign(instance, std::move(group));
     return directories;

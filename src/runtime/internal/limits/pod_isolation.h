@@ -12,6 +12,7 @@
 #include "runtime/internal/limits/cgroups.h"
 #include "runtime/internal/limits/identity.h"
 #include "runtime/internal/limits/machine_kills.h"
+#include "runtime/internal/pod_containers.h"
 #include "runtime/internal/scheduling/device_ledger.h"
 
 namespace muster::runtime {
@@ -31,7 +32,9 @@ struct NodeIsolation {
 /// the devices. Thread: the loop.
 class PodIsolation {
   public:
-    PodIsolation(NodeIsolation& node, std::shared_ptr<const kube::Pod> pod);
+    /// `containers` outlives it.
+    PodIsolation(NodeIsolation& node, std::shared_ptr<const kube::Pod> pod,
+                 const PodContainers& containers);
     ~PodIsolation();
     PodIsolation(const PodIsolation&) = delete;
     PodIsolation& operator=(const PodIsolation&) = delete;
@@ -39,6 +42,8 @@ class PodIsolation {
     /// The fields of the manifest that are not honoured, each with the reason unless that is
     /// obvious.
     std::vector<std::string> not_honoured(bool namespaces) const;
+    /// The same of one container's securityContext.
+    std::vector<std::string> not_honoured_of(std::size_t index, bool namespaces) const;
 
     /// Takes the devices and makes the groups, for a sandbox that is about to be made.
     Result<void> prepare();
@@ -52,8 +57,8 @@ class PodIsolation {
     /// Whether a container may change the machine through /proc and /sys.
     bool privileged() const;
 
-    /// The error is the message of a CreateContainerConfigError. `index` counts init containers
-    /// first.
+    /// The error is the message of a CreateContainerConfigError. `index` as in
+    /// PodContainers.
     Result<ContainerSecurity> container_security(std::size_t index) const;
     /// The user that all containers run as; nullopt if they differ, or run as the user that started
     /// us.
@@ -79,10 +84,9 @@ class PodIsolation {
     bool leave(std::uint32_t instance);
 
   private:
-    const kube::Container& container(std::size_t index) const;
-
     NodeIsolation& node_;
     std::shared_ptr<const kube::Pod> pod_;
+    const PodContainers& containers_;
     PodSecurity security_;
     Devices devices_;
     std::unique_ptr<PodCgroup> group_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/internal/files/retained_record.h"
+#include "runtime/internal/pod_containers.h"
 #include "runtime/retained_logs.h"
 
 namespace muster::runtime {
@@ -25,7 +26,8 @@ Result<std::unique_ptr<kube::TextStream>> open_ended_pod_log(asio::any_io_execut
     const auto has = [&container](const std::vector<kube::Container>& containers) {
         return std::ranges::find(containers, container, &kube::Container::name) != containers.end();
     };
-    if (!has(pod.spec.containers) && !has(pod.spec.init_containers))
+    if (!has(pod.spec.containers) && !has(pod.spec.init_containers) &&
+        !has(ephemeral_containers_of(pod.spec)))
         return Error(Code::kBadRequest,
                      fmt::format("container {} is not valid for pod {}", container, name));
     RetainedPod retained;

@@ -15,6 +15,8 @@ class ContainerRuns {
   public:
     explicit ContainerRuns(std::size_t containers) : containers_(containers) {}
 
+    /// One more, with the highest index.
+    void add_container() { containers_.emplace_back(); }
     std::size_t containers() const { return containers_.size(); }
     /// Null if there is none.
     ContainerRun* newest(std::size_t container) const;

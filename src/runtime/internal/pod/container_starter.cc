@@ -21,6 +21,12 @@ Task<Result<void>> ContainerStarter::start(std::size_t index) {
 
 Result<void> ContainerStarter::launch(std::size_t index) {
     const std::string& name = pod_.container(index).name;
+    // Of the others both were done before the sandbox was made.
+    if (pod_.containers.is_ephemeral(index)) {
+        TRY_VOID(
+            check_container(pod_.container(index), pod_.node.surroundings.namespaces, *pod_.pod));
+        TRY_VOID(pod_.files.make_container(name));
+    }
     TRY(pod_init::ContainerStart start, plan(index));
     TRY_VOID(pod_.files.begin_termination_log(name));
     warn_about_tmp(start);

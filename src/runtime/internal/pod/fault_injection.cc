@@ -35,7 +35,8 @@ std::optional<int> number_in(std::string_view environment, std::string_view name
 Result<const ContainerRun*> FaultInjection::running_program() const {
     const auto& records = pod_.machine.facts().containers;
     for (std::size_t index = 0; index < records.size(); ++index) {
-        if (records[index].init || records[index].state != ContainerRecord::State::kRunning)
+        if (records[index].init || records[index].ephemeral ||
+            records[index].state != ContainerRecord::State::kRunning)
             continue;
         const ContainerRun* const run = pod_.runs.newest(index);
         if (run != nullptr && run->process() != 0) return run;

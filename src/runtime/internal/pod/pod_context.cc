@@ -37,8 +37,9 @@ kube::ObjectReference reference_to(const kube::Pod& pod) {
 PodContext::PodContext(NodeContext& shared, std::shared_ptr<const kube::Pod> object)
     : node(shared),
       pod(std::move(object)),
+      containers(pod),
       files(node.hosts, node.options.state_dir, node.options.logs_dir, *pod),
-      isolation(node.isolation, pod),
+      isolation(node.isolation, pod, containers),
       tasks(node.executor),
       machine(*pod, lifecycles_of(*pod),
               format_address(
@@ -48,11 +49,6 @@ PodContext::PodContext(NodeContext& shared, std::shared_ptr<const kube::Pod> obj
       execs(node.executor),
       out_of_memory(isolation, tasks, node.clock,
                     [this](std::size_t index) { record_out_of_memory(index); }) {}
-
-const kube::Container& PodContext::container(std::size_t index) const {
-    const auto& init = pod->spec.init_containers;
-    return index < init.size() ? init[index] : pod->spec.containers[index - init.size()];
-}
 
 std::string PodContext::container_id(std::uint32_t run) const {
     return fmt::format("muster://{}-{}", pod->metadata.uid, run);
@@ -65,9 +61,7 @@ void PodContext::record(kube::EventType type, std::string reason, std::string me
 void PodContext::record_out_of_memory(std::size_t index) const {
     const kube::Container& killed = container(index);
     kube::ObjectReference about = reference_to(*pod);
-    about.field_path = fmt::format(
-        "spec.{}{{{}}}", index < pod->spec.init_containers.size() ? "initContainers" : "containers",
-        killed.name);
+    about.field_path = fmt::format("spec.{}{{{}}}", containers.list(index), killed.name);
     std::string limit;
     if (const auto found = killed.resources.limits.find("memory");
         found != killed.resources.limits.end())

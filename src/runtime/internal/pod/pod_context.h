@@ -13,6 +13,7 @@
 #include "runtime/internal/pod/container_env.h"
 #include "runtime/internal/pod/container_runs.h"
 #include "runtime/internal/pod/node_context.h"
+#include "runtime/internal/pod_containers.h"
 #include "runtime/internal/sandbox/sandbox.h"
 
 namespace muster::runtime {
@@ -24,8 +25,7 @@ struct PodContext {
     PodMachine::Now now() const { return {node.clock.now(), node.clock.wall_now()}; }
     const std::string& name() const { return pod->metadata.name; }
     const std::string& namespace_() const { return pod->metadata.namespace_; }
-    /// Init containers first, as everywhere.
-    const kube::Container& container(std::size_t index) const;
+    const kube::Container& container(std::size_t index) const { return containers.at(index); }
     std::string container_id(std::uint32_t run) const;
     void record(kube::EventType type, std::string reason, std::string message) const;
     /// The kernel has killed processes of the container because memory ran out.
@@ -38,6 +38,7 @@ struct PodContext {
 
     NodeContext& node;
     std::shared_ptr<const kube::Pod> pod;
+    PodContainers containers;
     PodFiles files;
     PodIsolation isolation;
     TaskGroup tasks;

@@ -83,9 +83,10 @@ void PodWorker::warn_about_what_has_no_effect() {
 void PodWorker::warn_about_missing_file() {
     if (std::exchange(looked_for_file_, true) || pod_.pod->metadata.deleting()) return;
     const std::optional<ExpectedFile> expected = expected_file(*pod_.pod);
-    const bool ran = std::ranges::any_of(
-        pod_.machine.facts().containers,
-        [](const ContainerRecord& record) { return !record.init && !record.container_id.empty(); });
+    const bool ran =
+        std::ranges::any_of(pod_.machine.facts().containers, [](const ContainerRecord& record) {
+            return !record.init && !record.ephemeral && !record.container_id.empty();
+        });
     if (!expected || !ran) return;
     std::error_code error;
     const auto found =
@@ -118,11 +119,25 @@ void PodWorker::update(std::shared_ptr<const kube::Pod> pod) {
             pod_.machine.deadline_changed(pod_.pod->spec.active_deadline_seconds, pod_.now());
         !due.empty())
         perform(std::move(due));
+    take_added_containers();
     arm_timer();
     if (!metadata.deleting()) return;
     const std::int64_t grace = metadata.deletion_grace_period_seconds.value_or(
         pod_.pod->spec.termination_grace_period_seconds.value_or(30));
     perform(pod_.machine.deletion_requested(bounded_seconds(grace), pod_.now()));
+}
+
+void PodWorker::take_added_containers() {
+    if (!pod_.containers.update(pod_.pod)) return;
+    const bool namespaces = pod_.node.surroundings.namespaces;
+    for (std::size_t i = pod_.runs.containers(); i < pod_.containers.size(); ++i) {
+        if (const auto fields = pod_.isolation.not_honoured_of(i, namespaces); !fields.empty())
+            pod_.record(
+                kube::EventType::kWarning, "NotEnforced",
+                fmt::format("muster does not act on these fields: {}", fmt::join(fields, ", ")));
+        pod_.runs.add_container();
+        perform(pod_.machine.container_added(pod_.container(i), pod_.now()));
+    }
 }
 
 void PodWorker::kill() {
@@ -246,7 +261,7 @@ Task<void> PodWorker::create_sandbox() {
 
 Task<Result<void>> PodWorker::prepare_pod() {
     const bool namespaces = pod_.node.surroundings.namespaces;
-    for (std::size_t i = 0; i < pod_.runs.containers(); ++i)
+    for (std::size_t i = 0; i < pod_.runs.containers() && !pod_.containers.is_ephemeral(i); ++i)
         CO_TRY_VOID(check_container(pod_.container(i), namespaces, *pod_.pod));
     CO_TRY_VOID(read_lifecycles(pod_.pod->spec));
     CO_TRY_VOID(co_await volumes_.find_claims(false));

@@ -43,6 +43,8 @@ class PodWorker {
 
   private:
     void warn_about_what_has_no_effect();
+    /// Ephemeral containers that the object has, and this did not know.
+    void take_added_containers();
     /// Once, when the pod has ended by itself.
     void warn_about_missing_file();
     void resume();

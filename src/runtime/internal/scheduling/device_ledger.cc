@@ -66,6 +66,7 @@ Devices devices_in(std::string_view text) {
 Devices devices_of_container(const kube::PodSpec& spec, std::size_t index, const Devices& of_pod) {
     const std::size_t inits = spec.init_containers.size();
     Devices own;
+    if (index >= inits + spec.containers.size()) return own;
     for (const auto& [resource, ids] : of_pod) {
         std::size_t first = 0;
         for (std::size_t i = inits; i < index; ++i)

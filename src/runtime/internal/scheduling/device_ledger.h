@@ -39,6 +39,7 @@ Devices devices_in(std::string_view text);
 /// The part of the pod's devices for one container: each init container starts from the first
 /// device, as they run one after the other; the others share the devices. `index` counts init
 /// containers first.
+/// An ephemeral container has none.
 Devices devices_of_container(const kube::PodSpec& spec, std::size_t index, const Devices& of_pod);
 
 /// Variables ("KEY=value") that make the accelerators' libraries see those devices and no others of
