@@ -16,6 +16,7 @@ verb_drill() {
     store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
     cel) shift; drill_cel "$@" ;;
+    package) shift; drill_package "$@" ;;
     foreign) shift; drill_foreign "$@" ;;
     peers-faults) shift; drill_peers_faults "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
@@ -45,6 +46,7 @@ verb_drill() {
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
         say "cel [--count N] [--seed N]"
         say "                       expressions at random (100,000) evaluated by us and by cel-go, as kube-apiserver has it"
+        say "package                install the Debian package in a bare Debian 12, run a job, purge it: nothing may be left"
         say "foreign [--only WORDS]"
         say "                       test suites and controllers of others on muster up, the suites on kube-apiserver too (docs/foreign-controllers.md)"
         say "peers-faults [--kills N] [--only WORDS] [--write]"
@@ -130,6 +132,12 @@ drill_cel() {
     need_packages cluster
     build_target release cel_lines
     "$(our_python)" "$root/tests/cluster/cel_comparison.py" "$root/build/release/src/cel/cel_lines" "$@"
+}
+
+drill_package() {
+    need_packages drill
+    verb_package
+    "$(our_python)" "$root/scripts/package_drill.py" "$root"/build/package/muster_*.deb "$@"
 }
 
 drill_foreign() {
