@@ -141,6 +141,7 @@ Result<runtime::NodeOptions> node_options(const StateHome& home, const Caller& c
         node_settings(caller, *machine, options.sandbox, node_dir, options.cluster_domain);
     if (!options.pods.working_dir.empty()) node.working_dir = options.pods.working_dir;
     node.mounts = options.pods.mounts;
+    node.stand_ins = options.pods.stand_ins;
     node.claims.insert(options.pods.claims.begin(), options.pods.claims.end());
     node.changes = options.pods.changes;
     node.files = options.pods.files;

@@ -32,6 +32,7 @@ struct PodMappings {
     std::filesystem::path working_dir = {};  ///< where containers start; empty: the caller's
     std::map<std::filesystem::path, std::filesystem::path> mounts = {};
     std::map<std::string, std::string> claims = {};  ///< the directories of claims
+    runtime::StandIns stand_ins = {};
     runtime::PodChanges changes = {};
     runtime::FileMode files = runtime::FileMode::kShared;
     std::uint64_t files_bytes = std::uint64_t{1} << 30;

@@ -25,6 +25,7 @@
 #include "runtime/pod_changes.h"
 #include "runtime/retained_logs.h"
 #include "runtime/server_address.h"
+#include "runtime/stand_ins.h"
 
 namespace muster::runtime {
 
@@ -60,6 +61,7 @@ struct NodeOptions {
     std::map<std::filesystem::path, std::filesystem::path> mounts;
     /// Directories that stand in for claims to volumes, by "CLAIM" or "NAMESPACE/CLAIM".
     std::map<std::string, std::filesystem::path> claims;
+    StandIns stand_ins;
     /// What is changed in pods before they run.
     PodChanges changes;
     /// CPUs and bytes that pods may request together; 0: all that the machine has.

@@ -177,6 +177,8 @@ void NodeFlags::declare(Flags& flags, NodeMappings& mappings) {
     flags.value("--workdir", mappings.workdir);
     flags.list("--mount", mounts_);
     flags.list("--volume", volumes_);
+    flags.list("--secret", secrets_);
+    flags.list("--config", configs_);
     flags.list("--entrypoint", entrypoints_);
     flags.value("--entrypoints", mappings.entrypoints_file);
     flags.list("--ignore-resources", mappings.ignored_resources, ',');
@@ -187,8 +189,8 @@ void NodeFlags::declare(Flags& flags, NodeMappings& mappings) {
 
 std::string NodeFlags::given(const Flags& flags) {
     for (const char* flag :
-         {"--env", "--workdir", "--mount", "--volume", "--entrypoint", "--entrypoints",
-          "--ignore-resources", "--fit", "--files", "--files-limit"})
+         {"--env", "--workdir", "--mount", "--volume", "--secret", "--config", "--entrypoint",
+          "--entrypoints", "--ignore-resources", "--fit", "--files", "--files-limit"})
         if (flags.given(flag)) return flag;
     return {};
 }
@@ -199,6 +201,10 @@ std::optional<std::string> NodeFlags::finish(NodeMappings& mappings) const {
           Assignments{mounts_, mappings.mounts, "--mount", "IMAGE_PATH=DIR"},
           Assignments{volumes_, mappings.volumes, "--volume", "CLAIM=DIR"}})
         if (auto wrong = read_assignments(list)) return wrong;
+    if (auto wrong = read_file_objects(secrets_, "--secret", "Secret", mappings.file_objects))
+        return wrong;
+    if (auto wrong = read_file_objects(configs_, "--config", "ConfigMap", mappings.file_objects))
+        return wrong;
     std::vector<std::string> images;
     if (auto wrong = read_entrypoint_flags(entrypoints_, mappings.entrypoints, images))
         return wrong;

@@ -61,6 +61,8 @@ struct NodeMappings {
     std::vector<std::pair<std::string, std::string>> volumes;
     std::vector<std::pair<std::string, std::string>> env;
     std::vector<std::string> ignored_resources;
+    /// For pods in whose namespace they do not exist.
+    std::vector<FileObject> file_objects;
     kube::Entrypoints entrypoints;
     std::string entrypoints_file;
     std::string workdir;
@@ -81,6 +83,8 @@ class NodeFlags {
     std::vector<std::string> env_;
     std::vector<std::string> mounts_;
     std::vector<std::string> volumes_;
+    std::vector<std::string> secrets_;
+    std::vector<std::string> configs_;
     std::vector<std::string> entrypoints_;
     std::string fit_ = "strict";
     std::string files_ = "shared";

@@ -111,12 +111,6 @@ json::object made(const FileObject& object, const std::string& space, const KeyV
     return whole;
 }
 
-/// What all flags of one name say together.
-struct Gathered {
-    FileObject first;
-    KeyValues data;
-};
-
 }  // namespace
 
 std::string FileObject::flag() const {
@@ -194,37 +188,51 @@ Result<KeyValues> read_source(const std::string& source, const SourceReader& rea
     return all;
 }
 
-std::vector<manifest::Problem> add_file_objects(std::vector<manifest::Document>& documents,
-                                                const std::vector<FileObject>& objects,
-                                                const SourceReader& reader) {
-    std::vector<manifest::Problem> problems;
+GatheredObjects gather_file_objects(const std::vector<FileObject>& objects,
+                                    const SourceReader& reader) {
+    GatheredObjects all;
     const auto refuse = [&](const FileObject& object, std::string message) {
-        manifest::Problem& problem = problems.emplace_back();
+        manifest::Problem& problem = all.problems.emplace_back();
         problem.source = object.flag();
         problem.message = std::move(message);
     };
-    std::map<std::pair<std::string, std::string>, Gathered> gathered;
+    std::map<std::pair<std::string, std::string>, GatheredObject> by_name;
     for (const FileObject& object : objects) {
         Result<KeyValues> data = read_source(object.source, reader);
         if (!data) {
             refuse(object, data.error().message());
             continue;
         }
-        Gathered& all = gathered[{object.kind, object.name}];
-        if (all.first.name.empty()) all.first = object;
+        GatheredObject& gathered = by_name[{object.kind, object.name}];
+        if (gathered.first.name.empty()) gathered.first = object;
         for (auto& [key, value] : *data)
-            if (Result<void> added = add_key(all.data, key, std::move(value)); !added)
+            if (Result<void> added = add_key(gathered.data, key, std::move(value)); !added)
                 refuse(object, added.error().message());
     }
-    for (const auto& [id, all] : gathered) {
+    for (auto& [id, gathered] : by_name) {
         std::size_t bytes = 0;
-        for (const auto& [key, value] : all.data) bytes += key.size() + value.size();
-        if (bytes > kMostBytes) {
-            refuse(all.first, fmt::format("it has {} bytes, and a {} may have {}: use --mount or "
-                                          "--volume for large files",
-                                          bytes, all.first.kind, kMostBytes));
-            continue;
-        }
+        for (const auto& [key, value] : gathered.data) bytes += key.size() + value.size();
+        if (bytes <= kMostBytes)
+            all.objects.push_back(std::move(gathered));
+        else
+            refuse(gathered.first,
+                   fmt::format("it has {} bytes, and a {} may have {}: use --mount or --volume for "
+                               "large files",
+                               bytes, gathered.first.kind, kMostBytes));
+    }
+    return all;
+}
+
+std::vector<manifest::Problem> add_file_objects(std::vector<manifest::Document>& documents,
+                                                const std::vector<FileObject>& objects,
+                                                const SourceReader& reader) {
+    auto [gathered, problems] = gather_file_objects(objects, reader);
+    const auto refuse = [&](const FileObject& object, std::string message) {
+        manifest::Problem& problem = problems.emplace_back();
+        problem.source = object.flag();
+        problem.message = std::move(message);
+    };
+    for (const GatheredObject& all : gathered) {
         std::set<std::string> wanted;
         std::set<std::string> there;
         for (manifest::Document& document : documents) {

@@ -50,6 +50,18 @@ Result<KeyValues> read_source(const std::string& source, const SourceReader& rea
 Result<KeyValues> read_variables(std::string_view text,
                                  const std::function<std::string(const std::string&)>& variable);
 
+/// What all flags of one name say together.
+struct GatheredObject {
+    FileObject first;
+    KeyValues data;
+};
+struct GatheredObjects {
+    std::vector<GatheredObject> objects;
+    std::vector<manifest::Problem> problems;  ///< which name the flag
+};
+GatheredObjects gather_file_objects(const std::vector<FileObject>& objects,
+                                    const SourceReader& reader);
+
 /// Adds the objects of the flags to the documents, in each namespace where a pod refers to one that
 /// the documents do not have. Several flags of one name are one object. Problems name the flag.
 std::vector<manifest::Problem> add_file_objects(std::vector<manifest::Document>& documents,

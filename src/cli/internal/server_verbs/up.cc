@@ -3,19 +3,17 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
 #include "base/async/run_to_end.h"
 #include "base/log.h"
-#include "base/shell_word.h"
 #include "base/time/loop_watch.h"
 #include "base/time/real_clock.h"
 #include "base/unexpected.h"
-#include "cli/internal/connect/kubeconfig_places.h"
 #include "cli/internal/flags/shared_flags.h"
-#include "cli/internal/prepare/entrypoint_file.h"
+#include "cli/internal/server_verbs/up_introduction.h"
+#include "cli/internal/server_verbs/up_mappings.h"
 #include "cli/internal/verbs/options.h"
 #include "cli/internal/verbs/verbs.h"
 #include "control_plane/audit_log.h"
@@ -29,7 +27,6 @@
 #include "control_plane/listen_address.h"
 #include "control_plane/own_programs.h"
 #include "control_plane/served_cluster.h"
-#include "manifest/read_files.h"
 #include "process/core_dumps.h"
 
 namespace muster::cli {
@@ -66,6 +63,10 @@ and a kubeconfig with the context "muster" are in the state directory, readable 
       --entrypoint IMAGE=COMMAND, --entrypoints FILE, --ignore-resources R, --files, --files-limit
                              as in 'muster run', for all pods of this server. Their objects stay as they are
                              written. A claim without --volume is a directory below DIR/volumes, which stays
+      --secret NAME=SOURCE, --config NAME=SOURCE
+                             the same, for a Secret or a ConfigMap that does not exist in the namespace of a
+                             pod which refers to it; NAMESPACE/NAME for the pods of one namespace. Read when
+                             the server starts. There is no object, so no one reads it by the API
       --fit strict|scale     a pod that requests more CPUs or memory than there are waits (default), or its
                              requests are scaled down: to all there is, or to the Nth part for each of N pods
                              that start together
@@ -94,99 +95,6 @@ Examples:
   muster up --detach && export KUBECONFIG=~/.muster/kubeconfig
   kubectl create -f examples/pytorch-digits.yaml && kubectl get pytorchjobs -w
 )";
-
-std::filesystem::path default_kubeconfig(const control_plane::Caller& caller) {
-    // Read as clients read it: a list, in which empty entries are ignored.
-    std::filesystem::path file = kubeconfig_places("", caller).files.front();
-    std::error_code failed;
-    // A link is kept: its target is changed.
-    const std::filesystem::path real = std::filesystem::canonical(file, failed);
-    return failed ? file : real;
-}
-
-/// A path of a flag; empty: the caller's directory.
-std::string place_of(const std::string& path, const control_plane::Caller& caller) {
-    if (path.empty()) return caller.working_dir;
-    std::string text =
-        (std::filesystem::path(caller.working_dir) / path).lexically_normal().string();
-    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-    return text;
-}
-
-/// Where clients look, and what a person has to know. All of it that can fail for a reason of the
-/// person's is found out before pods are taken over.
-class Introduction {
-  public:
-    static Result<Introduction> prepare(const UpOptions& options,
-                                        const control_plane::Caller& caller,
-                                        const control_plane::StateHome& home,
-                                        const control_plane::KubeAccess& access) {
-        Introduction made;
-        made.own_ = home.path() / "kubeconfig";
-        made.server_ = access.server;
-        made.elsewhere_ = options.listen.wildcard();
-        if (!options.api_only) {
-            const std::string& workdir = options.mappings.workdir;
-            made.pods_ =
-                fmt::format("  pods run in {}{}, with PATH={}\n", place_of(workdir, caller),
-                            options.mappings.own_workdir ? " (each in a view of its own)" : "",
-                            caller.variable("PATH"));
-        }
-        TRY(made.own_text_, control_plane::merge_kubeconfig("", access));
-        if (options.merge_kubeconfig) {
-            made.theirs_ = default_kubeconfig(caller);
-            TRY(made.merged_, merged(made.theirs_, access));
-        }
-        return made;
-    }
-
-    /// What to say.
-    Result<std::string> write() const {
-        TRY_VOID(control_plane::write_private_file(own_, own_text_));
-        std::string said = fmt::format("muster is up at {}\n", server_);
-        if (theirs_.empty()) {
-            said += fmt::format("  export KUBECONFIG={}\n", shell_word(own_.string()));
-        } else {
-            TRY_VOID(control_plane::write_private_file(theirs_, merged_));
-            said += fmt::format("  {} has the context muster now\n", theirs_.string());
-        }
-        if (elsewhere_)
-            said += fmt::format(
-                "  for other machines, with a name or an address of this one: muster kubeconfig "
-                "--state {} --host HOST\n",
-                shell_word(own_.parent_path().string()));
-        return said + pods_;
-    }
-
-  private:
-    static Result<std::string> merged(const std::filesystem::path& theirs,
-                                      const control_plane::KubeAccess& access) {
-        std::error_code missing;
-        std::string existing;
-        if (std::filesystem::exists(theirs, missing)) {
-            Result<std::string> before = manifest::read_file(theirs.string());
-            if (!before) return Error(before.error()).prefix(theirs.string());
-            existing = *std::move(before);
-        }
-        const std::filesystem::path directory = theirs.parent_path();
-        if (std::filesystem::exists(directory, missing) && ::access(directory.c_str(), W_OK) < 0)
-            return system_error(
-                fmt::format("--merge-kubeconfig can't write to {}", directory.string()), errno);
-        Result<std::string> made = control_plane::merge_kubeconfig(existing, access);
-        if (!made)
-            made.error().prefix(fmt::format(
-                "--merge-kubeconfig can't add to {}, which was left as it is", theirs.string()));
-        return made;
-    }
-
-    std::filesystem::path own_;
-    std::string own_text_;
-    std::filesystem::path theirs_;  ///< empty: none
-    std::string merged_;
-    std::string server_;
-    std::string pods_;        ///< where pods run; empty: there are none
-    bool elsewhere_ = false;  ///< clients on other machines may come, at any address of this one
-};
 
 /// Reports the result: on the terminal, or to the parent of a background process.
 class Announcement {
@@ -220,55 +128,9 @@ class Announcement {
     std::optional<control_plane::Background> background_;
 };
 
-struct FoundMappings {
-    control_plane::PodMappings pods;
-    std::string entrypoints_file;
-};
-
-/// What the flags map, as it is on this machine.
-Result<FoundMappings> find_mappings(const NodeMappings& flags,
-                                    const control_plane::Caller& caller) {
-    namespace fs = std::filesystem;
-    FoundMappings found;
-    const auto here = [&](const std::string& path) { return place_of(path, caller); };
-    std::error_code failed;
-    for (const auto& [image, path] : flags.mounts) {
-        if (!fs::exists(here(path), failed))
-            return Error(Code::kInvalid,
-                         fmt::format("--mount {}={}: {} does not exist", image, path, here(path)));
-        found.pods.mounts[fs::path(image).lexically_normal()] = here(path);
-    }
-    for (const auto& [claim, path] : flags.volumes) {
-        if (!fs::is_directory(here(path), failed))
-            return Error(Code::kInvalid, fmt::format("--volume {}={}: there is no directory {}",
-                                                     claim, path, here(path)));
-        found.pods.claims[claim] = here(path);
-    }
-    if (!flags.workdir.empty()) {
-        found.pods.working_dir = here(flags.workdir);
-        if (!fs::is_directory(found.pods.working_dir, failed))
-            return Error(Code::kInvalid, fmt::format("--workdir {}: there is no directory {}",
-                                                     flags.workdir, here(flags.workdir)));
-    }
-    TRY(FoundEntrypoints entrypoints, find_entrypoints(flags.entrypoints_file, caller));
-    found.entrypoints_file = entrypoints.file;
-    found.pods.changes = {.entrypoints = flags.entrypoints,
-                          .env = flags.env,
-                          .working_dir = found.pods.working_dir.string(),
-                          .ignored_resources = flags.ignored_resources,
-                          .scales_requests = flags.scales_requests};
-    found.pods.changes.entrypoints.add_missing(entrypoints.known);
-    found.pods.files = flags.private_files ? runtime::FileMode::kPrivate
-                       : flags.own_workdir ? runtime::FileMode::kWorkingDir
-                                           : runtime::FileMode::kShared;
-    found.pods.files_bytes = flags.files_bytes;
-    return found;
-}
-
 /// What is acquired before anything is made.
 struct Ground {
-    control_plane::PodMappings pods;
-    std::string entrypoints_file;  ///< empty: none
+    FoundMappings mappings;
     std::string cluster_domain;
     std::unique_ptr<control_plane::AuditLog> audit;  ///< null: none
     control_plane::StateHome home;
@@ -291,9 +153,8 @@ Result<Ground> take_ground(const UpOptions& options, const control_plane::Caller
                        options.audit_limits));
     }
     control_plane::SpaceReserve reserve(home.path());
-    return Ground{std::move(mappings.pods), std::move(mappings.entrypoints_file),
-                  *std::move(domain),       std::move(audit),
-                  std::move(home),          std::move(reserve)};
+    return Ground{std::move(mappings), *std::move(domain), std::move(audit), std::move(home),
+                  std::move(reserve)};
 }
 
 /// One `muster up`, from its start to its end.
@@ -379,7 +240,7 @@ int up(const UpOptions& options) {
          .limits = options.limits,
          .audit = ground->audit.get(),
          .audit_level = options.audit_level,
-         .pods = ground->pods,
+         .pods = ground->mappings.pods,
          .cluster_domain = ground->cluster_domain,
          .has_room = [&] { return ground->reserve.has_room(); },
          .core_bytes = core_bytes,
@@ -387,9 +248,9 @@ int up(const UpOptions& options) {
          .loop = &loop});
     if (!cluster) return announcement.failed(cluster.error());
     for (const std::string& notice : (*cluster)->notices()) fmt::print(stderr, "{}\n", notice);
-    if (!ground->entrypoints_file.empty() && !options.api_only)
+    if (!ground->mappings.entrypoints_file.empty() && !options.api_only)
         fmt::print(stderr, "containers without a command get those of {}\n",
-                   ground->entrypoints_file);
+                   ground->mappings.entrypoints_file);
     DaemonContext daemon{options, caller, ground->home, **cluster, announcement, signals};
     int status = 1;
     asio::co_spawn(context, serve(daemon), [&](std::exception_ptr thrown, int result) {

@@ -10,7 +10,7 @@ namespace muster::runtime {
 Task<Result<void>> ContainerStarter::start(std::size_t index) {
     const PodSandbox* sandbox = pod_.sandbox.get();
     Result<void> fetched =
-        co_await fetch_data(pod_.node.client, pod_.namespace_(),
+        co_await fetch_data(pod_.node.client, pod_.node.options.stand_ins, pod_.namespace_(),
                             references_of(pod_.container(index)), pod_.config_maps, pod_.secrets);
     // The sandbox may be gone by now, and the machine knows.
     if (pod_.stopping || sandbox == nullptr || pod_.sandbox.get() != sandbox)

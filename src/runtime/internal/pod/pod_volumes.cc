@@ -38,8 +38,9 @@ Task<Result<void>> PodVolumes::fetch_data() {
     if (following_ == nullptr)
         following_ =
             pod_.node.data_watch.follow(pod_.namespace_(), references, [this] { data_changed(); });
-    co_return co_await runtime::fetch_data(pod_.node.client, pod_.namespace_(), references,
-                                           pod_.config_maps, pod_.secrets);
+    co_return co_await runtime::fetch_data(pod_.node.client, pod_.node.options.stand_ins,
+                                           pod_.namespace_(), references, pod_.config_maps,
+                                           pod_.secrets);
 }
 
 Task<Result<void>> PodVolumes::fill(bool in_use) {
