@@ -56,6 +56,8 @@ Task<Result<void>> ApiServer::Impl::load() {
                     {stored.key, stored.revision, stored.object->tree(), nullptr, nullptr});
             if (stored.key.resource == kPriorityClasses)
                 state.default_class.follow(nullptr, &stored.object->tree()->get_object());
+            if (stored.key.resource == kStorageClasses)
+                state.default_storage.follow(nullptr, &stored.object->tree()->get_object());
             if (stored.key.resource != kube::types::kCustomResourceDefinitions.qualified())
                 continue;
             serve_definition(stored.object->tree()->get_object(), *stored.object);
@@ -120,6 +122,10 @@ void ApiServer::Impl::on_change(const store::StoreChange& change) {
         state.addresses.observe(change);
     } else if (change.key.resource == kPriorityClasses) {
         state.default_class.follow(
+            before == nullptr ? nullptr : &before->get_object(),
+            change.object == nullptr ? nullptr : &change.object->get_object());
+    } else if (change.key.resource == kStorageClasses) {
+        state.default_storage.follow(
             before == nullptr ? nullptr : &before->get_object(),
             change.object == nullptr ? nullptr : &change.object->get_object());
     } else if (change.key.resource == kube::types::kCustomResourceDefinitions.qualified()) {

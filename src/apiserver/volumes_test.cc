@@ -125,7 +125,51 @@ TEST_F(VolumesOfTheApiTest, AVolumeThatIsGoneIsLost) {
     const std::string volume = of_claim("data", "/spec/volumeName");
     ASSERT_EQ(remove(fmt::format("{}/{}", kVolumes, volume)).status, 200);
     settle();
+    EXPECT_EQ(of_claim("data", "/status/phase"), "Bound");
+    merge_patch(fmt::format("{}/{}", kVolumes, volume), R"({"metadata":{"finalizers":null}})");
+    settle();
     EXPECT_EQ(of_claim("data", "/status/phase"), "Lost");
+}
+
+TEST_F(VolumesOfTheApiTest, AClaimInUseStaysUntilItsPodIsGone) {
+    make(kClaims, claim("data"));
+    EXPECT_EQ(of_claim("data", "/metadata/finalizers"), R"(["kubernetes.io/pvc-protection"])");
+    const auto with_claim = [](const std::string& name, const std::string& node) {
+        return fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{{}"containers":[
+            {{"name":"c","image":"i"}}],"volumes":[
+            {{"name":"v","persistentVolumeClaim":{{"claimName":"data"}}}}]}}}})",
+                           name, node);
+    };
+    const std::string pods = "/api/v1/namespaces/default/pods";
+    make(pods.c_str(), with_claim("waits", ""));
+    make(pods.c_str(), with_claim("runs", R"("nodeName":"n1",)"));
+    ASSERT_EQ(remove(fmt::format("{}/data", kClaims)).status, 200);
+    settle();
+    EXPECT_NE(of_claim("data", "/metadata/deletionTimestamp"), "");
+    const std::string volume = of_claim("data", "/spec/volumeName");
+    ASSERT_EQ(remove(fmt::format("{}/{}", kVolumes, volume)).status, 200);
+    settle();
+    EXPECT_EQ(of_volume(volume, "/status/phase"), "Bound");
+    remove(pods + "/runs", R"({"gracePeriodSeconds":0})");
+    settle();
+    EXPECT_EQ(get(fmt::format("{}/data", kClaims)).status, 404);
+    EXPECT_EQ(get(fmt::format("{}/{}", kVolumes, volume)).status, 404);
+}
+
+TEST_F(VolumesOfTheApiTest, AClaimThatNamesNoClassGetsTheNewestDefault) {
+    const kube::Response first = post(kClaims, claim("first"));
+    EXPECT_EQ(at(*first.body, "/spec/storageClassName"), "directory");
+    advance(std::chrono::seconds(2));
+    for (const char* name : {"b", "a"})
+        make(kClasses, fmt::format(R"({{"metadata":{{"name":"{}","annotations":{{
+            "storageclass.kubernetes.io/is-default-class":"true"}}}},"provisioner":"p"}})",
+                                   name));
+    EXPECT_EQ(at(*post(kClaims, claim("second")).body, "/spec/storageClassName"), "a");
+    EXPECT_EQ(at(*post(kClaims, claim("none", R"(,"storageClassName":"")")).body,
+                 "/spec/storageClassName"),
+              "");
+    remove(fmt::format("{}/a", kClasses));
+    EXPECT_EQ(at(*post(kClaims, claim("third")).body, "/spec/storageClassName"), "b");
 }
 
 TEST_F(VolumesOfTheApiTest, ADirectoryHasAsMuchAsIsAskedFor) {

@@ -129,3 +129,81 @@ def test_a_bound_claim_stays_as_it_is(api, volumes, claims):
         assert refused.status == 422, refused
         assert ("spec: Forbidden: spec is immutable after creation except resources.requests and "
                 "volumeAttributesClassName for bound claims") in refused.json["message"]
+
+
+def use(api, claims, pod, claim="c", node="none"):
+    """A pod with a node, which doesn't exist."""
+    pods = claims.replace("persistentvolumeclaims", "pods")
+    made = api.post(pods, {"metadata": {"name": pod}, "spec": {
+        "nodeName": node, "containers": [{"name": "main", "image": "busybox"}],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]}})
+    assert made.status == 201, made
+    return f"{pods}/{pod}"
+
+
+def test_a_claim_is_deleted_with_the_last_pod_that_uses_it(api, volumes, claims):
+    made = make_claim(api, claims, volumes.class_name)
+    assert made["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
+    users = [use(api, claims, name) for name in ("p", "q")]
+    deleted = api.delete(f"{claims}/c")
+    assert deleted.status == 200 and "deletionTimestamp" in deleted.json["metadata"]
+    for user in users:
+        held = api.get(f"{claims}/c")
+        assert held.status == 200 and held.json["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
+        assert api.delete(user, {"gracePeriodSeconds": 0}).status == 200
+    api.gone(claims, "c")
+
+
+def test_a_claim_that_no_pod_with_a_node_uses_is_deleted(api, volumes, claims):
+    make_claim(api, claims, volumes.class_name)
+    pods = claims.replace("persistentvolumeclaims", "pods")
+    made = api.post(pods, {"metadata": {"name": "gated"}, "spec": {
+        "schedulingGates": [{"name": "a.b/c"}], "containers": [{"name": "main", "image": "busybox"}],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}})
+    assert made.status == 201, made
+    assert api.delete(f"{claims}/c").status == 200
+    api.gone(claims, "c")
+    api.delete(f"{pods}/gated", {"gracePeriodSeconds": 0})
+
+
+def test_a_volume_is_deleted_when_its_claim_is_gone(api, volumes, claims):
+    name = volumes.make("1Gi")
+    assert api.get(f"{VOLUMES}/{name}").json["metadata"]["finalizers"] == ["kubernetes.io/pv-protection"]
+    make_claim(api, claims, volumes.class_name)
+    when(api, claims, "c", "Bound")
+    deleted = api.delete(f"{VOLUMES}/{name}")
+    assert deleted.status == 200 and "deletionTimestamp" in deleted.json["metadata"]
+    assert api.get(f"{VOLUMES}/{name}").json["status"]["phase"] == "Bound"
+    assert api.delete(f"{claims}/c").status == 200
+    api.gone(VOLUMES, name)
+
+
+def test_a_finalizer_that_was_removed_comes_back(api, volumes, claims):
+    make_claim(api, claims, volumes.class_name)
+    version = api.patch(f"{claims}/c", {"metadata": {"finalizers": None}}).json["metadata"]["resourceVersion"]
+    watch = api.watch(f"{claims}?watch=1&fieldSelector=metadata.name%3Dc&resourceVersion={version}")
+    watch.until(lambda event: event["object"]["metadata"].get("finalizers") == ["kubernetes.io/pvc-protection"])
+    watch.close()
+
+
+def test_a_claim_gets_the_default_class_when_it_is_made(api, volumes, claims):
+    name = volumes.class_name + "-default"
+    made = api.post(CLASSES, {"provisioner": "kubernetes.io/no-provisioner", "metadata": {
+        "name": name, "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}})
+    assert made.status == 201, made
+    claim = {"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    try:
+        # kube-apiserver learns of the class by a watch of its own.
+        for _ in range(1000):
+            if api.post(claims + "?dryRun=All", claim).json["spec"].get("storageClassName") == name:
+                break
+        assert api.post(claims, claim).json["spec"]["storageClassName"] == name
+        for other in ("", "another"):
+            claim["metadata"]["name"] = "other" + other
+            claim["spec"]["storageClassName"] = other
+            assert api.post(claims, claim).json["spec"]["storageClassName"] == other
+        del claim["spec"]["storageClassName"]
+        claim["metadata"] = {"name": "old", "annotations": {"volume.beta.kubernetes.io/storage-class": "x"}}
+        assert "storageClassName" not in api.post(claims, claim).json["spec"]
+    finally:
+        api.delete(f"{CLASSES}/{name}")

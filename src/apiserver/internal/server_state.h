@@ -5,6 +5,7 @@
 #include "apiserver/aggregation/extension_servers.h"
 #include "apiserver/api_server.h"
 #include "apiserver/extension_caller.h"
+#include "apiserver/internal/claims/default_storage_class.h"
 #include "apiserver/internal/quota/pod_priority.h"
 #include "apiserver/internal/quota/quotas.h"
 #include "apiserver/internal/types/crd.h"
@@ -44,6 +45,7 @@ struct ServerState {
     WatchCache cache;
     ServiceAddresses addresses;
     DefaultPriorityClass default_class;
+    DefaultStorageClass default_storage;
     Quotas quotas;
 };
 

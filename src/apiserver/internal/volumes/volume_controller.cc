@@ -126,29 +126,17 @@ void VolumeController::put_class(const std::string& name, const json::object* st
     classes_.erase(name);
     if (storage_class == nullptr) return;
     const ClassFacts& facts = classes_.emplace(name, class_facts(*storage_class)).first->second;
-    for (const auto& [key, claim] : waiting_)
-        if (claim.class_name ? *claim.class_name == name : facts.is_default) queue_.add(key);
+    for (NamespacedName& key : waiting_.of_class(name, facts.is_default))
+        queue_.add(std::move(key));
 }
 
 void VolumeController::offer(const VolumeFacts& volume) {
-    for (const auto& [key, claim] : waiting_) {
-        const bool takes = claim.volume_name.empty() ? suits(volume, claim, class_of(claim))
-                                                     : claim.volume_name == volume.name;
-        if (takes) return queue_.add(key);
-    }
-}
-
-std::string VolumeController::default_class() const {
-    const std::pair<const std::string, ClassFacts>* newest = nullptr;
-    for (const auto& entry : classes_)
-        if (entry.second.is_default &&
-            (newest == nullptr || entry.second.created > newest->second.created))
-            newest = &entry;
-    return newest == nullptr ? std::string() : newest->first;
+    if (auto taker = waiting_.taker_of(volume, std::string(state_.default_storage.name())))
+        queue_.add(*std::move(taker));
 }
 
 std::string VolumeController::class_of(const ClaimFacts& claim) const {
-    return claim.class_name ? *claim.class_name : default_class();
+    return claim.class_name ? *claim.class_name : std::string(state_.default_storage.name());
 }
 
 bool VolumeController::is_provided(const NamespacedName& key, const ClaimFacts& claim) const {
@@ -249,7 +237,7 @@ Task<StatusResult<void>> VolumeController::reconcile_claim(NamespacedName key) {
         co_return co_await keep_bound(std::move(key), claim);
     const Choice choice = choose(key, claim);
     if (choice.volume.empty()) {
-        waiting_.emplace(std::move(key), claim);
+        waiting_.put(std::move(key), claim);
         co_return StatusResult<void>();
     }
     if (choice.made)
@@ -260,7 +248,7 @@ Task<StatusResult<void>> VolumeController::reconcile_claim(NamespacedName key) {
     if (bound == volumes_.end() || bound->second.claim_uid != claim.uid) {
         // Another claim was faster, or the volume is gone. The same choice would fail again.
         if (choose(key, claim).volume == choice.volume)
-            waiting_.emplace(std::move(key), claim);
+            waiting_.put(std::move(key), claim);
         else
             queue_.add(std::move(key));
         co_return StatusResult<void>();

@@ -9,6 +9,7 @@
 #include "apiserver/internal/controllers/controller_queue.h"
 #include "apiserver/internal/server_state.h"
 #include "apiserver/internal/volumes/volume_facts.h"
+#include "apiserver/internal/volumes/waiting_claims.h"
 #include "apiserver/internal/writing/writer.h"
 
 namespace muster::apiserver {
@@ -36,10 +37,8 @@ class VolumeController final : public Controller {
 
     void put_volume(const std::string& name, const json::object* volume);
     void put_class(const std::string& name, const json::object* storage_class);
-    /// Wakes the first claim that waits for such a volume.
+    /// Wakes a claim that waits for such a volume.
     void offer(const VolumeFacts& volume);
-    /// The class of claims that name none; empty: there is none.
-    std::string default_class() const;
     std::string class_of(const ClaimFacts& claim) const;
     Choice choose(const NamespacedName& key, const ClaimFacts& claim) const;
     Choice choose_kept(const NamespacedName& key, const ClaimFacts& claim) const;
@@ -63,7 +62,7 @@ class VolumeController final : public Controller {
     std::map<NamespacedName, std::set<std::string>> by_claim_;  ///< the volumes of each claim
     std::map<std::string, std::set<std::string>> free_;         ///< by class: kept for no claim
     std::map<std::string, ClassFacts> classes_;
-    std::map<NamespacedName, ClaimFacts> waiting_;
+    WaitingClaims waiting_;
     ControllerQueue<NamespacedName> queue_;
 };
 

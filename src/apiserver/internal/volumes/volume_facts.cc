@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apiserver/internal/claims/default_storage_class.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "kube/values/document.h"
@@ -13,7 +14,6 @@ namespace muster::apiserver {
 namespace {
 
 constexpr std::string_view kProvisionedBy = "pv.kubernetes.io/provisioned-by";
-constexpr std::string_view kIsDefault = "storageclass.kubernetes.io/is-default-class";
 constexpr std::string_view kProvisionerSwitch = "muster.dev/provisioner";
 
 kube::Quantity storage_of(const json::object& amounts) {
@@ -71,12 +71,10 @@ ClaimFacts claim_facts(const json::object& claim) {
 }
 
 ClassFacts class_facts(const json::object& storage_class) {
-    const json::object& metadata = metadata_of(storage_class);
-    const json::object& annotations = child(metadata, "annotations");
-    return {.is_default = string_at(annotations, kIsDefault) == "true",
+    const json::object& annotations = child(metadata_of(storage_class), "annotations");
+    return {.is_default = is_default_class(storage_class),
             .provides = string_at(storage_class, "provisioner") != "kubernetes.io/no-provisioner" &&
-                        string_at(annotations, kProvisionerSwitch) != "off",
-            .created = std::string(string_at(metadata, "creationTimestamp"))};
+                        string_at(annotations, kProvisionerSwitch) != "off"};
 }
 
 bool suits(const VolumeFacts& volume, const ClaimFacts& claim, const std::string& class_name) {

@@ -53,7 +53,6 @@ ClaimFacts claim_facts(const json::object& claim);
 struct ClassFacts {
     bool is_default = false;
     bool provides = true;  ///< claims of it may get a directory
-    std::string created;
 };
 ClassFacts class_facts(const json::object& storage_class);
 

@@ -76,6 +76,7 @@ StatusResult<void> complete_new(const Target& target, DecodedObject& decoded,
     set_defaults(*target.def, decoded);
     if (ownership.kind == Ownership::Kind::kWrite)
         track_creation(*target.def, decoded.object.value(), ownership.manager);
+    admit_storage(target, decoded.object.object(), surroundings);
     return admit_pod(target, decoded.object.object(), surroundings, suffix);
 }
 

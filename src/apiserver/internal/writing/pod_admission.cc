@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "apiserver/internal/claims/claim_admission.h"
 #include "apiserver/internal/writing/pod_account.h"
 #include "apiserver/objects/json_access.h"
 
@@ -53,6 +54,7 @@ Surroundings surroundings_of(const ServerState& state, const Target& target,
     if (!is_pod(target) && !is_claim(target)) return around;
     const auto [first, last] = state.cache.range("limitranges", target.namespace_);
     for (auto range = first; range != last; ++range) around.ranges.push_back(range->second.tree());
+    if (is_claim(target)) around.storage_class = state.default_storage.name();
     if (!is_pod(target)) return around;
     look_up_account(state, target.namespace_, object, around);
     look_up_priority(state, object, around);
@@ -76,6 +78,15 @@ StatusResult<void> check_account(const Target& target, const json::object& pod,
         target.type(), name_of(pod),
         fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" not found",
                     target.namespace_, name, name));
+}
+
+void admit_storage(const Target& target, json::object& object, const Surroundings& surroundings) {
+    if (is_claim(target)) {
+        give_storage_class(object, surroundings.storage_class);
+        add_finalizer(object, kClaimProtection);
+    } else if (target.type().group.empty() && target.type().plural == "persistentvolumes") {
+        add_finalizer(object, kVolumeProtection);
+    }
 }
 
 StatusResult<void> admit_pod(const Target& target, json::object& pod,

@@ -11,7 +11,8 @@
 
 namespace muster::apiserver {
 
-// What kube-apiserver's plugins LimitRanger, ServiceAccount and Priority give a new pod.
+// What kube-apiserver's plugins give a new object: LimitRanger, ServiceAccount and Priority a pod,
+// DefaultStorageClass a claim, and StorageObjectInUseProtection claims and volumes.
 
 bool is_pod(const Target& target);
 
@@ -29,6 +30,8 @@ struct Surroundings {
     std::optional<PodPriority> priority = {};
     /// The class that a pod names and that does not exist.
     std::string missing_class = {};
+    /// Of a claim: the class that it gets if it names none; empty: none.
+    std::string storage_class = {};
 };
 Surroundings surroundings_of(const ServerState& state, const Target& target,
                              const json::object& object);
@@ -41,6 +44,9 @@ bool needs_default_account(const ServerState& state, const Target& target, const
 /// volume with its token. Pure.
 StatusResult<void> admit_pod(const Target& target, json::object& pod,
                              const Surroundings& surroundings, std::string_view suffix);
+/// Gives a new claim its class, and claims and volumes the finalizers that hold them while they are in
+/// use. Pure.
+void admit_storage(const Target& target, json::object& object, const Surroundings& surroundings);
 /// Refuses a pod whose account does not exist. Pure.
 StatusResult<void> check_account(const Target& target, const json::object& pod,
                                  const Surroundings& surroundings);
