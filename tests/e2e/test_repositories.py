@@ -249,6 +249,8 @@ def test_a_server_runs_it_as_it_is(repository, tmp_path):
         job = json.loads(up.muster("get", "pod/train-master-0", "-n", "ml", "-o", "json").stdout)
         limits = job["spec"]["containers"][0]["resources"]["limits"]
         assert limits == {"nvidia.com/gpu": "8", "cpu": "64", "memory": "512Gi"}
+        # Pods that have ended use their claims, too.
+        up.muster("delete", "pod/evaluate", "pytorchjob/train", "-n", "ml")
         up.muster("delete", "pvc/checkpoints", "-n", "ml")
         assert (kept / "checkpoints" / "model").exists()
     finally:
