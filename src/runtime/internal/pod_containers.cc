@@ -65,7 +65,8 @@ std::string PodContainers::path(std::size_t index) const {
 bool PodContainers::update(std::shared_ptr<const kube::Pod> pod) {
     pod_ = std::move(pod);
     const json::array* list = kube::array_at(pod_->spec.rest, kEphemeral);
-    if (list == nullptr || list->size() <= ephemeral_.size()) return false;
+    if (list == nullptr || list->size() <= ephemeral_.size() || size() >= kMostContainers)
+        return false;
     std::set<std::string, std::less<>> known;
     for (const kube::Container& container : ephemeral_) known.insert(container.name);
     const std::size_t before = ephemeral_.size();
