@@ -139,6 +139,9 @@ TEST(CommandLine, BadValuesSayWhatIsWanted) {
     EXPECT_THAT(error_of({"run", "x", "--sandbox", "vm"}), HasSubstr("--sandbox wants"));
     EXPECT_THAT(error_of({"run", "x", "--timeout", "soon"}),
                 HasSubstr("--timeout wants a duration"));
+    EXPECT_THAT(error_of({"up", "--fit"}), HasSubstr("--fit wants a value"));
+    EXPECT_THAT(error_of({"simulate", "x", "--seeds", "2", "--seeds", "3"}),
+                HasSubstr("--seeds is given more than once"));
 }
 
 TEST(CommandLine, WhereTheFilesOfAPodAre) {

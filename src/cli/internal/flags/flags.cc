@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "kube/schema/schema.h"
@@ -36,6 +37,14 @@ std::string unknown_word(const CLI::App& app, const std::string& verb, const std
     const std::string nearest = nearest_word(app, word);
     return fmt::format("unknown {} \"{}\"{}", word.starts_with('-') ? "flag" : "verb", word,
                        nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+}
+
+/// CLI11's words for a flag without its value and for one that is given twice, in ours.
+std::string mismatch(std::string_view told) {
+    const std::string_view flag = told.substr(0, told.find(": "));
+    if (told.ends_with(" missing")) return fmt::format("{} wants a value", flag);
+    if (told.contains(": At Most 1 ")) return fmt::format("{} is given more than once", flag);
+    return std::string(told);
 }
 
 }  // namespace
@@ -113,6 +122,8 @@ FlagParser::Outcome FlagParser::parse(std::vector<std::string> words) {
         outcome.wrong = unknown_word(verb == nullptr ? *app_ : *verb,
                                      verb == nullptr ? std::string() : verb->get_name(),
                                      extra.empty() ? std::string() : extra.front());
+    } catch (const CLI::ArgumentMismatch& error) {
+        outcome.wrong = mismatch(error.what());
     } catch (const CLI::ParseError& error) {
         outcome.wrong = error.what();
     }
