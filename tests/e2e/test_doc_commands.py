@@ -23,6 +23,7 @@ ELSEWHERE = {
     "go": "the suites of others: test_foreign_controllers.py, test_envtest.py",
     "helm": "test_deploy.py has the chart",
     "jupyter": "a tool of users",
+    "mail": "a tool of users",
     "nvidia-smi": "a GPU",
     "pip": "a package registry; python/muster/tests have the package",
     "py-spy": "a tool of users",
@@ -61,6 +62,10 @@ BEFORE = {
     "docs/cluster.md: muster manifests --image registry.example/muster:1 | kubectl delete": "muster manifests --image a:1 | kubectl apply -f -",
     "muster up --help: kubectl create": "muster up --detach && export KUBECONFIG=~/.muster/kubeconfig",
     "muster restore --help": "muster backup ~/muster-2026-01-31.backup",
+    "docs/features.md: muster run -d": "muster run -q train.py",
+    "docs/runs.md: muster run -d": "export STAY=1",
+    "muster describe --help: muster describe train-3": "for i in 1 2 3; do muster run -q train.py; done",
+    "muster logs --help: muster logs train-3": "for i in 1 2 3; do muster run -q train.py; done",
     "muster explain --help: muster explain job.yaml --rank worker-3": "sed -i 's/replicas: 2/replicas: 4/' job.yaml",
     "muster --help: muster validate *.yaml": "rm my-faults.yaml muster-entrypoints.yaml old.yaml",
     "muster logs --help: muster logs train": "muster run train.py",
@@ -76,6 +81,8 @@ BEFORE = {
 
 # They change what others look at, and get a server of their own.
 CHANGES = re.compile(r"\bmuster (up|down|restore|apply|delete|scale)\b|\bkubectl (create|apply|delete|config)\b|--context\b")
+# They are about the runs of their user, and the names of these mean no job of a server.
+RUNS = re.compile(r"\bmuster (ps|stop|attach|why|diff|rerun|rm)\b|\bmuster run (-d|--detach)\b|\btrain-\d")
 INSTALLS = re.compile(r"muster manifests\b.*\| *kubectl|deploy/kustomize|\bhelm\b")
 STARTS = re.compile(r"\bmuster (up|down|backup|restore)\b")
 USAGE = {
@@ -167,9 +174,11 @@ def own_world(tmp_path):
 
 def world_for(block, request):
     text = BEFORE.get(entry(BEFORE, block), "") + "\n" + block.text
-    if "condition=Succeeded" not in text and not CHANGES.search(text) and not INSTALLS.search(text):
+    if "condition=Succeeded" not in text and not any(words.search(text) for words in (CHANGES, INSTALLS, RUNS)):
         return request.getfixturevalue("shared_world")
     world = request.getfixturevalue("own_world")
+    if RUNS.search(text) and not CHANGES.search(text):
+        return world
     if INSTALLS.search(text):
         world.serve("--api-only", jobs=False)
     elif not (first := STARTS.search(text)) or first[1] != "up":
@@ -184,8 +193,10 @@ def test_the_commands_work(request, block):
     world = world_for(block, request)
     done = world.type("\n".join(filter(None, [BEFORE.get(entry(BEFORE, block)), block.text])))
     assert done.returncode == 0, f"{block.text}\n---\n{done.stdout[-6000:]}"
+    if "https://hooks." in block.text and "-d" not in block.text.split():
+        assert [told["result"] for told in world.told] == ["succeeded"], world.told
     for line in block.text.splitlines():
-        if re.match(r"muster (run|launch) ", line) and not re.search(r"--(dry-run|print|help|output|detach|context)\b", line):
+        if re.match(r"muster (run|launch) ", line) and not re.search(r"--(dry-run|print|help|output|detach|context)\b| -d\b", line):
             assert "succeeded after" in done.stdout, done.stdout
 
 
