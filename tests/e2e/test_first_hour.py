@@ -79,6 +79,26 @@ def test_a_script_without_a_manifest(muster, directory):
     assert (directory / "two.pt").stat().st_size > 0
 
 
+def test_who_comes_back_tomorrow_finds_why_it_failed(muster, directory):
+    muster.environment["HOME"] = str(directory)
+    begun = muster.run("run", "-d", "train.py")
+    assert begun.status == 0 and "train-1 runs in the background" in begun.out, begun
+    assert muster.run("attach", "train-1").status == 1, "its own"
+    listed = muster.run("ps", "-a")
+    assert [line.split()[:4] for line in listed.out.splitlines()[1:]] == [["train-1", "PyTorchJob", "here", "failed"]], listed
+    why = muster.run("why", "train")
+    assert "FileNotFoundError: [Errno 2] No such file or directory: 'points.csv'" in why.out, why
+    assert "rank 0 (local rank 0)" in muster.run("logs", "train").out
+    (directory / "points.csv").write_text(POINTS)
+    again = muster.run("rerun", "train")
+    assert again.status == 0 and "train-2 runs in the background" in again.out, again
+    assert muster.run("attach", "train").status == 0
+    assert "failed -> succeeded" in muster.run("diff", "train-1", "train-2").out
+    for run in ("train-1", "train-2"):
+        assert muster.run("rm", run).status == 0
+    assert not list((directory / ".muster" / "runs").glob("train-*"))
+
+
 # ---- a repository of manifests ----
 
 # What its images run.
