@@ -398,11 +398,12 @@ std::vector<Verdict> RunSession::make_verdicts() const {
         else
             verdict.name = shown_name(objects_[posted.object]);
         verdict.seconds = seconds_between(started_, posted.ended.value_or(clock_.now()));
+        const bool hopeless = stop_ == Stop::kHopeless && verdict.failure;
         if (verdict.result.empty() || verdict.result == "unfinished")
-            verdict.result = posted.lost                ? "deleted"
-                             : stop_ == Stop::kTimeout  ? "timed out"
-                             : stop_ == Stop::kHopeless ? "failed"
-                                                        : "interrupted";
+            verdict.result = posted.lost               ? "deleted"
+                             : stop_ == Stop::kTimeout ? "timed out"
+                             : hopeless                ? "failed"
+                                                       : "interrupted";
         verdicts.push_back(std::move(verdict));
     }
     return verdicts;
@@ -420,9 +421,11 @@ int RunSession::tell_verdicts(const std::vector<Verdict>& verdicts) {
     int status = 0;
     for (const Verdict& verdict : verdicts) {
         console_.tell(told(verdict));
-        if (status == 0) status = verdict.exit_code;
+        // What went because another job was hopeless decides nothing.
+        if (status == 0 && (stop_ != Stop::kHopeless || verdict.failure))
+            status = verdict.exit_code;
     }
-    return status;
+    return status == 0 && stop_ == Stop::kHopeless ? 1 : status;
 }
 
 Task<void> RunSession::remove_all() {

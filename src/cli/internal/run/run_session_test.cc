@@ -131,6 +131,20 @@ TEST_F(RunSessionTest, RestartsThatLeadNowhereEndIt) {
     EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/p failed after "));
 }
 
+TEST_F(RunSessionTest, WhatGoesWithAHopelessPodIsInterruptedAndDecidesNothing) {
+    constexpr std::string_view kOther =
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ml}\n"
+        "spec: {restartPolicy: Never, containers: [{name: c, image: x, command: [x]}]}\n---\n";
+    auto play = [this](RunSession&, kube::Client& api_client) {
+        return fail_for_an_hour(api_client, clock);
+    };
+    EXPECT_EQ(run(std::string(kOther) + std::string(kPod),
+                  {.logs_dir = {}, .timeout = std::chrono::hours(2)}, play),
+              4);
+    EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/a interrupted after "));
+    EXPECT_THAT(shown(), HasSubstr("muster: Pod ml/p failed after "));
+}
+
 TEST_F(RunSessionTest, OrAreLetContinue) {
     auto play = [this](RunSession&, kube::Client& api_client) {
         return fail_for_an_hour(api_client, clock);
