@@ -1,4 +1,5 @@
-"""Every command that the documentation and `--help` tell people to type is run, or at least read by its program.
+"""Every command that the documentation tells people to type is run, or at least read by its program; test_help_commands.py does the same
+with the examples of `muster VERB --help`.
 
 A new block is run as it is, in a directory like a user's (`doc_world.py`) beside a `muster up` with the job `digits`, and has to succeed.
 Where that can't be, it gets a line in READ_ONLY with the reason, and its programs have to understand its words. A program that is
@@ -95,7 +96,7 @@ BLOCKS = all_blocks(ROOT, BINARY)
 
 
 # The same commands stand in several places; they are run once.
-RUN = {without_comment(block.text): block for block in reversed(BLOCKS)}.values()
+ONCE = {without_comment(block.text): block for block in reversed(BLOCKS)}.values()
 
 
 def entry(table, block):
@@ -148,10 +149,18 @@ def problems_of(directory, block):
     return problems
 
 
-@pytest.mark.parametrize("where", dict.fromkeys(block.where for block in BLOCKS))
-def test_programs_understand_what_is_to_be_typed(tmp_path, where):
-    found = [problem for block in BLOCKS if block.where == where for problem in problems_of(tmp_path, block)]
+def in_help(block):
+    return block.where.endswith("--help")
+
+
+def check_words(directory, where):
+    found = [problem for block in BLOCKS if block.where == where for problem in problems_of(directory, block)]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("where", dict.fromkeys(block.where for block in BLOCKS if not in_help(block)))
+def test_programs_understand_what_is_to_be_typed(tmp_path, where):
+    check_words(tmp_path, where)
 
 
 # ---- it works ----
@@ -188,8 +197,7 @@ def world_for(block, request):
     return world
 
 
-@pytest.mark.parametrize("block", [block for block in RUN if not entry(READ_ONLY, block)], ids=str)
-def test_the_commands_work(request, block):
+def check_run(request, block):
     world = world_for(block, request)
     done = world.type("\n".join(filter(None, [BEFORE.get(entry(BEFORE, block)), block.text])))
     assert done.returncode == 0, f"{block.text}\n---\n{done.stdout[-6000:]}"
@@ -198,6 +206,14 @@ def test_the_commands_work(request, block):
     for line in block.text.splitlines():
         if re.match(r"muster (run|launch) ", line) and not re.search(r"--(dry-run|print|help|output|detach|context)\b| -d\b", line):
             assert "succeeded after" in done.stdout, done.stdout
+
+
+RUN = [block for block in ONCE if not entry(READ_ONLY, block)]
+
+
+@pytest.mark.parametrize("block", [block for block in RUN if not in_help(block)], ids=str)
+def test_the_commands_work(request, block):
+    check_run(request, block)
 
 
 # ---- and the tables and the search themselves ----
