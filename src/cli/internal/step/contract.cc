@@ -452,6 +452,10 @@ class ContractReader {
     void read_push() {
         const Said said = told("push-metrics");
         if (said.value.empty()) return;
+        if (said.value.contains('@'))  // not told: it may have a password
+            return problem(said.where,
+                           "the address has a user in it, which this step can't show to a "
+                           "Pushgateway; name one that asks for none");
         Result<kube::ServerUrl> url = kube::parse_server_url(said.value, false);
         if (url)
             request().push_metrics = *std::move(url);

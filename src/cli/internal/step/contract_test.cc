@@ -140,6 +140,14 @@ TEST(StepContract, RdmaWithoutItsResourceIsRefused) {
                 ElementsAre(HasSubstr("RDMA_RESOURCE_NAME: KFJ_TASK_RESOURCE_RDMA asks for RDMA")));
 }
 
+TEST(StepContract, APasswordIsNotTold) {
+    StepWords said = words();
+    said.options = {{"push-metrics", "http://ann:secret@gateway"}};
+    EXPECT_THAT(problems(said, {}), testing::ElementsAre(testing::AllOf(
+                                        HasSubstr("--push-metrics: the address has a user in it"),
+                                        testing::Not(HasSubstr("secret")))));
+}
+
 TEST(StepContract, EachOptionHasAVariable) {
     for (const StepOption& option : step_options()) {
         std::string variable = "MUSTER_STEP_";
