@@ -37,6 +37,7 @@ std::string LogBookmark::resume() {
 
 std::string LogBookmark::add(std::string_view bytes) {
     std::string text;
+    text.reserve(bytes.size());
     while (!bytes.empty()) {
         if (!in_text_) {
             const std::size_t end = stamp_end(bytes);

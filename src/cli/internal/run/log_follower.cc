@@ -247,6 +247,7 @@ Task<void> LogFollower::follow_instance(Followed& followed) {
             std::fwrite(piece.data(), 1, piece.size(), file.get());
             std::fflush(file.get());
         }
+        block.reserve(piece.size() + piece.size() / 2);  // with prefixes
         splitter.add(piece);
         if (block.empty()) return;
         console_.write_block(std::exchange(block, {}));  // many logs keep no room for one burst
