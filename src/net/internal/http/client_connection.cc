@@ -120,9 +120,7 @@ Task<Result<bool>> ClientConnection::receive_body() {
     co_return !parser_.done() || response_.body.size() > had;
 }
 
-bool ClientConnection::gather() {
-    return !parser_.done() && !ended_ && stream_->gather();
-}
+bool ClientConnection::gather() { return !parser_.done() && !ended_ && stream_->gather(); }
 
 bool ClientConnection::reusable() const {
     return parser_.done() && parser_.keep_alive() && !ended_ && received_.empty() &&
