@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -12,6 +13,9 @@ struct VolumePlaces {
     std::string root;
     /// The directories of single claims, by "CLAIM" or "NAMESPACE/CLAIM"; the latter comes first.
     std::map<std::string, std::string> claims = {};
+    /// Removes such a directory when its volume is deleted with its claim, and logs what fails; null:
+    /// it stays.
+    std::function<void(const std::string& directory)> discard = {};
 };
 
 }  // namespace muster::apiserver

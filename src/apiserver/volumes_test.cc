@@ -15,9 +15,13 @@ constexpr const char* kClasses = "/apis/storage.k8s.io/v1/storageclasses";
 class VolumesOfTheApiTest : public ServerFixture {
   protected:
     VolumesOfTheApiTest()
-        : ServerFixture(
-              {.volumes = {.root = "/state/volumes",
-                           .claims = {{"placed", "/mnt/a"}, {"default/both", "/mnt/b"}}}}) {}
+        : ServerFixture({.volumes = {.root = "/state/volumes",
+                                     .claims = {{"placed", "/mnt/a"}, {"default/both", "/mnt/b"}},
+                                     .discard = [this](const std::string& path) {
+                                         discarded.push_back(path);
+                                     }}}) {}
+
+    std::vector<std::string> discarded;
 
     static std::string claim(const std::string& name, const std::string& more = "") {
         return fmt::format(
@@ -118,6 +122,52 @@ TEST_F(VolumesOfTheApiTest, AClaimThatIsMadeAgainFindsItsDirectory) {
     EXPECT_EQ(of_claim("data", "/spec/volumeName"), volume);
     EXPECT_EQ(of_volume(volume, "/status/phase"), "Bound");
     EXPECT_EQ(of_volume(volume, "/spec/claimRef/uid"), of_claim("data", "/metadata/uid"));
+}
+
+TEST_F(VolumesOfTheApiTest, AClassMayDeleteWhatItsClaimsHad) {
+    make(kClasses, R"({"metadata":{"name":"scratch"},"provisioner":"p"})");
+    for (const char* name : {"data", "placed"}) {
+        make(kClaims, claim(name, R"(,"storageClassName":"scratch")"));
+        const std::string volume = of_claim(name, "/spec/volumeName");
+        const std::string uid = of_claim(name, "/metadata/uid");
+        const bool placed = name == std::string_view("placed");
+        EXPECT_EQ(of_volume(volume, "/spec/persistentVolumeReclaimPolicy"),
+                  placed ? "Retain" : "Delete");
+        remove(fmt::format("{}/{}", kClaims, name));
+        settle();
+        // What a flag names is the user's.
+        EXPECT_EQ(get(fmt::format("{}/{}", kVolumes, volume)).status, placed ? 200 : 404);
+        if (!placed)
+            EXPECT_THAT(discarded, testing::ElementsAre("/state/volumes/default/data." + uid));
+    }
+    EXPECT_EQ(discarded.size(), 1u);
+    // The class of this server keeps.
+    make(kClaims, claim("kept"));
+    remove(fmt::format("{}/kept", kClaims));
+    settle();
+    EXPECT_EQ(discarded.size(), 1u);
+}
+
+TEST_F(VolumesOfTheApiTest, AnEphemeralVolumeGoesWithItsPod) {
+    const std::string pods = "/api/v1/namespaces/default/pods";
+    make(pods.c_str(), R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}],
+        "volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"metadata":{"labels":{"a":"b"}},
+            "spec":{"accessModes":["ReadWriteOnce"],
+                    "resources":{"requests":{"storage":"1Gi"}}}}}}]}})");
+    settle();
+    EXPECT_EQ(of_claim("p-v", "/status/phase"), "Bound");
+    EXPECT_EQ(of_claim("p-v", "/metadata/labels/a"), "b");
+    EXPECT_EQ(of_claim("p-v", "/metadata/ownerReferences/0/name"), "p");
+    const std::string uid = of_claim("p-v", "/metadata/uid");
+    // One that is deleted by hand is made again.
+    remove(fmt::format("{}/p-v", kClaims));
+    settle();
+    EXPECT_NE(of_claim("p-v", "/metadata/uid"), uid);
+    EXPECT_EQ(discarded.size(), 1u);
+    remove(pods + "/p", R"({"gracePeriodSeconds":0})");
+    settle();
+    EXPECT_EQ(get(fmt::format("{}/p-v", kClaims)).status, 404);
+    EXPECT_EQ(discarded.size(), 2u);
 }
 
 TEST_F(VolumesOfTheApiTest, AVolumeThatIsGoneIsLost) {

@@ -1,6 +1,8 @@
 #include "control_plane/local_cluster.h"
 
+#include "base/log.h"
 #include "base/time/loop_watch.h"
+#include "control_plane/internal/discarded_files.h"
 #include "control_plane/internal/job_roles.h"
 #include "control_plane/machine.h"
 #include "jobs/kind.h"
@@ -64,6 +66,15 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
     apiserver::ApiServerOptions api_options, runtime::NodeOptions node_options, Actors actors,
     OperatorMetrics* metrics) {
     SideThread* const side_thread = api_options.side_thread;
+    std::unique_ptr<DiscardedFiles> discarded;
+    if (const std::string& root = api_options.volumes.root; !root.empty()) {
+        discarded = std::make_unique<DiscardedFiles>(executor, root);
+        api_options.volumes.discard = [files = discarded.get()](const std::string& directory) {
+            if (Result<void> done = files->discard(directory); !done)
+                log::warning("the files of a volume that is gone stay",
+                             {{"error", done.error().message()}});
+        };
+    }
     node_options.side_thread = side_thread;
     operators::OperatorOptions jobs{.namespace_ = {},
                                     .announce_gangs = true,
@@ -74,6 +85,7 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
     std::unique_ptr<LocalCluster> cluster(new LocalCluster(executor, clock, rng, std::move(store),
                                                            std::move(api_options), std::move(jobs),
                                                            actors, metrics));
+    cluster->discarded_ = std::move(discarded);
     if (actors == Actors::kNone) return cluster;
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
@@ -142,6 +154,7 @@ Task<Result<void>> LocalCluster::start() {
     if (actors_ == Actors::kOperatorAndNode) CO_TRY_VOID(co_await start_operator());
     if (has_workloads_) CO_TRY_VOID(co_await start_workloads());
     if (node_ != nullptr) CO_TRY_VOID(co_await node_->start());
+    if (discarded_ != nullptr) discarded_->start();
     co_return Result<void>();
 }
 
@@ -177,6 +190,7 @@ Task<void> LocalCluster::stop() {
     if (workloads_) co_await workloads_->stop();
     if (operator_) co_await operator_->stop();
     co_await api_.stop();
+    if (discarded_ != nullptr) co_await discarded_->stop();
 }
 
 }  // namespace muster::control_plane

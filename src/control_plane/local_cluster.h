@@ -19,6 +19,8 @@
 
 namespace muster::control_plane {
 
+class DiscardedFiles;
+
 /// What acts on the objects of the API.
 enum class Actors {
     kOperatorAndNode,
@@ -80,6 +82,7 @@ class LocalCluster {
     const Actors actors_;
     const bool has_roles_;
     const bool has_workloads_;
+    std::unique_ptr<DiscardedFiles> discarded_;  ///< null without volumes
     operators::OperatorOptions operator_options_;
     apiserver::ApiServer api_;
     kube::Client client_;

@@ -207,3 +207,38 @@ def test_a_claim_gets_the_default_class_when_it_is_made(api, volumes, claims):
         assert "storageClassName" not in api.post(claims, claim).json["spec"]
     finally:
         api.delete(f"{CLASSES}/{name}")
+
+
+def with_own_volume(api, claims, pod, class_name):
+    template = {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}},
+                "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": class_name, "resources": {"requests": {"storage": "1Gi"}}}}
+    made = api.post(claims.replace("persistentvolumeclaims", "pods"), {"metadata": {"name": pod}, "spec": {
+        "nodeName": "none", "containers": [{"name": "main", "image": "busybox"}],
+        "volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": template}}]}})
+    assert made.status == 201, made
+    return made.json
+
+
+def test_an_ephemeral_volume_is_a_claim_of_its_pod(api, volumes, claims):
+    name = volumes.make("1Gi")
+    pod = with_own_volume(api, claims, "p", volumes.class_name)
+    claim = when(api, claims, "p-v", "Bound")
+    assert claim["spec"]["volumeName"] == name
+    assert claim["metadata"]["labels"] == {"a": "b"} and claim["metadata"]["annotations"]["c"] == "d"
+    assert claim["metadata"]["ownerReferences"] == [{
+        "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": pod["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}]
+    assert "deletionTimestamp" in api.delete(f"{claims}/p-v").json["metadata"], "it is in use"
+    assert api.delete(claims.replace("persistentvolumeclaims", "pods") + "/p", {"gracePeriodSeconds": 0}).status == 200
+    api.gone(claims, "p-v")
+    volumes.when(name, "Released")
+
+
+def test_a_claim_of_that_name_stays_as_it_is(api, volumes, claims):
+    mine = make_claim(api, claims, volumes.class_name, name="p-v")
+    with_own_volume(api, claims, "p", volumes.class_name)
+    with_own_volume(api, claims, "q", volumes.class_name)
+    api.there(claims, "q-v")
+    assert api.get(f"{claims}/p-v").json["metadata"]["uid"] == mine["metadata"]["uid"]
+    assert "ownerReferences" not in api.get(f"{claims}/p-v").json["metadata"]
+    for name in "pq":
+        api.delete(claims.replace("persistentvolumeclaims", "pods") + f"/{name}", {"gracePeriodSeconds": 0})

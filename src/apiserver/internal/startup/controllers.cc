@@ -14,6 +14,7 @@
 #include "apiserver/internal/extensions/extension_controller.h"
 #include "apiserver/internal/extensions/registration_controller.h"
 #include "apiserver/internal/namespaces/namespace_controller.h"
+#include "apiserver/internal/volumes/ephemeral_claims.h"
 #include "apiserver/internal/volumes/volume_controller.h"
 #include "apiserver/internal/volumes/volume_protection.h"
 
@@ -37,6 +38,7 @@ std::vector<std::unique_ptr<Controller>> make_controllers(ServerState& state, Wr
     if (!state.options.cluster_controllers) return all;
     if (!state.options.volumes.root.empty())
         all.push_back(std::make_unique<VolumeController>(state, writer));
+    all.push_back(std::make_unique<EphemeralClaims>(state, writer));
     all.push_back(std::make_unique<VolumeProtection>(state, writer));
     all.push_back(std::make_unique<DisruptionController>(state, writer));
     all.push_back(std::make_unique<EndpointsController>(state, writer));

@@ -47,7 +47,7 @@ json::object storage_amount(const kube::Quantity& amount) {
 /// The volume that is made for a claim: a directory of this machine.
 json::object directory_volume(const NamespacedName& key, const ClaimFacts& claim,
                               const std::string& name, const std::string& class_name,
-                              const std::string& directory) {
+                              const std::string& directory, bool kept) {
     return {
         {"metadata", json::object{{"name", name},
                                   {"annotations", json::object{{"pv.kubernetes.io/provisioned-by",
@@ -55,7 +55,7 @@ json::object directory_volume(const NamespacedName& key, const ClaimFacts& claim
         {"spec", json::object{{"accessModes", modes_of(claim.access_modes)},
                               {"capacity", storage_amount(claim.request)},
                               {"claimRef", claim_reference(key, claim.uid)},
-                              {"persistentVolumeReclaimPolicy", "Retain"},
+                              {"persistentVolumeReclaimPolicy", kept ? "Retain" : "Delete"},
                               {"storageClassName", class_name},
                               {"volumeMode", claim.mode},
                               {"hostPath",
@@ -148,6 +148,14 @@ bool VolumeController::is_provided(const NamespacedName& key, const ClaimFacts& 
     return known == classes_.end() || known->second.provides;
 }
 
+bool VolumeController::is_kept(const NamespacedName& key, const ClaimFacts& claim) const {
+    // What a flag names is the user's.
+    if (is_placed(key, state_.options.volumes)) return true;
+    if (claim.of_pod) return false;
+    const auto known = classes_.find(class_of(claim));
+    return known == classes_.end() || known->second.keeps;
+}
+
 /// A volume that names the claim: the user's, or the one that an earlier claim of this name had.
 VolumeController::Choice VolumeController::choose_kept(const NamespacedName& key,
                                                        const ClaimFacts& claim) const {
@@ -156,7 +164,8 @@ VolumeController::Choice VolumeController::choose_kept(const NamespacedName& key
     for (const std::string& name : kept->second) {
         const VolumeFacts& volume = volumes_.at(name);
         if (volume.deleting) continue;
-        if (volume.ours || volume.claim_uid.empty() || volume.claim_uid == claim.uid)
+        const bool found_again = volume.ours && !volume.of_claim_alone;
+        if (found_again || volume.claim_uid.empty() || volume.claim_uid == claim.uid)
             return {.volume = name};
     }
     return {};
@@ -213,7 +222,11 @@ Task<StatusResult<void>> VolumeController::reconcile_volume(std::string name) {
                 kClaimType.qualified(), volume.claim->namespace_, volume.claim->name))
             uid = uid_of(claim->tree()->get_object());
     const std::string phase = phase_of(volume, uid);
-    if (volume.phase == phase) co_return StatusResult<void>();
+    if (volume.phase == phase) {
+        if (phase == "Released" && volume.ours && volume.of_claim_alone && !volume.deleting)
+            co_return co_await discard(volume);
+        co_return StatusResult<void>();
+    }
     const DefPtr def = state_.registry.find(kVolumeType.api_version(), kVolumeType.plural);
     co_return co_await rewrite(kVolumeType, {"", name},
                                [def, phase](const json::value& current) -> StatusResult<NextState> {
@@ -221,6 +234,18 @@ Task<StatusResult<void>> VolumeController::reconcile_volume(std::string name) {
                                    ensure_object(next.object(), "status")["phase"] = phase;
                                    return settle(*def, current, std::move(next));
                                });
+}
+
+Task<StatusResult<void>> VolumeController::discard(VolumeFacts volume) {
+    const VolumePlaces& places = state_.options.volumes;
+    // Computed as it was made: whatever the object says by now, nothing else is removed.
+    if (places.discard && !is_placed(*volume.claim, places))
+        places.discard(directory_of(*volume.claim, volume.claim_uid, places));
+    Target target;
+    target.def = state_.registry.find(kVolumeType.api_version(), kVolumeType.plural);
+    target.name = volume.name;
+    co_return done_unless(co_await writer_.remove(std::move(target), {}),
+                          {Code::kNotFound, Code::kConflict});
 }
 
 Task<StatusResult<void>> VolumeController::reconcile_claim(NamespacedName key) {
@@ -291,8 +316,10 @@ Task<StatusResult<void>> VolumeController::keep_bound(NamespacedName key, ClaimF
 
 Task<StatusResult<void>> VolumeController::make_volume(NamespacedName key, ClaimFacts claim,
                                                        std::string name) {
-    json::object volume = directory_volume(key, claim, name, class_of(claim),
-                                           directory_of(key, state_.options.volumes));
+    const bool kept = is_kept(key, claim);
+    json::object volume = directory_volume(
+        key, claim, name, class_of(claim),
+        directory_of(key, kept ? std::string() : claim.uid, state_.options.volumes), kept);
     co_return done_unless(co_await writer_.create(kVolumeType, "", std::move(volume)),
                           {Code::kAlreadyExists});
 }

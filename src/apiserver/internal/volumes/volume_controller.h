@@ -19,7 +19,8 @@ namespace muster::apiserver {
 /// node. There is a default class for claims that name none.
 ///
 /// A volume that was made for a claim is kept when the claim is deleted, and a claim of that name
-/// gets it again: the directory is the user's, and nothing here removes it.
+/// gets it again: the directory is the user's. But one of a class with the reclaimPolicy Delete, or
+/// of a pod's ephemeral volume, goes with its claim.
 class VolumeController final : public Controller {
   public:
     VolumeController(ServerState& state, Writer& writer);
@@ -43,6 +44,10 @@ class VolumeController final : public Controller {
     Choice choose(const NamespacedName& key, const ClaimFacts& claim) const;
     Choice choose_kept(const NamespacedName& key, const ClaimFacts& claim) const;
     bool is_provided(const NamespacedName& key, const ClaimFacts& claim) const;
+    /// Whether the directory that is made for the claim outlives it.
+    bool is_kept(const NamespacedName& key, const ClaimFacts& claim) const;
+    /// Of a volume whose claim is gone: removes the directory, and the volume.
+    Task<StatusResult<void>> discard(VolumeFacts volume);
 
     /// No namespace: a volume; no name either: the default class.
     Task<StatusResult<void>> reconcile(NamespacedName key);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apiserver/internal/claims/default_storage_class.h"
+#include "apiserver/internal/volumes/ephemeral_claims.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/label_selection.h"
 #include "kube/values/document.h"
@@ -47,6 +48,7 @@ VolumeFacts volume_facts(const json::object& volume) {
         facts.claim_uid = string_at(*claim, "uid");
     }
     facts.ours = string_at(child(metadata, "annotations"), kProvisionedBy) == kDirectoryProvisioner;
+    facts.of_claim_alone = string_at(spec, "persistentVolumeReclaimPolicy") == "Delete";
     facts.deleting = is_deleting(volume);
     return facts;
 }
@@ -66,6 +68,7 @@ ClaimFacts claim_facts(const json::object& claim) {
         facts.class_name = std::string(name->get_string());
     if (auto selector = label_selector_of(object_at(spec, "selector")))
         facts.selector = *std::move(selector);
+    facts.of_pod = pod_of_claim(claim).has_value();
     facts.deleting = is_deleting(claim);
     return facts;
 }
@@ -74,7 +77,8 @@ ClassFacts class_facts(const json::object& storage_class) {
     const json::object& annotations = child(metadata_of(storage_class), "annotations");
     return {.is_default = is_default_class(storage_class),
             .provides = string_at(storage_class, "provisioner") != "kubernetes.io/no-provisioner" &&
-                        string_at(annotations, kProvisionerSwitch) != "off"};
+                        string_at(annotations, kProvisionerSwitch) != "off",
+            .keeps = string_at(storage_class, "reclaimPolicy") == "Retain"};
 }
 
 bool suits(const VolumeFacts& volume, const ClaimFacts& claim, const std::string& class_name) {
@@ -93,11 +97,13 @@ std::string phase_of(const VolumeFacts& volume, const std::string& claim_uid) {
     return volume.claim_uid == claim_uid ? "Bound" : "Released";
 }
 
-std::string directory_of(const NamespacedName& claim, const VolumePlaces& places) {
+std::string directory_of(const NamespacedName& claim, const std::string& uid,
+                         const VolumePlaces& places) {
     for (const std::string& name : {claim.text(), claim.name})
         if (const auto placed = places.claims.find(name); placed != places.claims.end())
             return placed->second;
-    return fmt::format("{}/{}/{}", places.root, claim.namespace_, claim.name);
+    return fmt::format("{}/{}/{}{}{}", places.root, claim.namespace_, claim.name,
+                       uid.empty() ? "" : ".", uid);
 }
 
 bool is_placed(const NamespacedName& claim, const VolumePlaces& places) {

@@ -31,6 +31,7 @@ struct VolumeFacts {
     std::optional<NamespacedName> claim;  ///< that it is bound to, or kept for
     std::string claim_uid;                ///< empty: of any claim with that name
     bool ours = false;                    ///< made for a claim
+    bool of_claim_alone = false;          ///< deleted with its claim: persistentVolumeReclaimPolicy
     bool deleting = false;
 };
 VolumeFacts volume_facts(const json::object& volume);
@@ -45,6 +46,7 @@ struct ClaimFacts {
     std::vector<std::string> access_modes;
     kube::Quantity request;
     kube::LabelSelector selector;
+    bool of_pod = false;  ///< made for an ephemeral volume
     bool deleting = false;
 };
 ClaimFacts claim_facts(const json::object& claim);
@@ -53,6 +55,7 @@ ClaimFacts claim_facts(const json::object& claim);
 struct ClassFacts {
     bool is_default = false;
     bool provides = true;  ///< claims of it may get a directory
+    bool keeps = true;     ///< which outlives the claim: reclaimPolicy
 };
 ClassFacts class_facts(const json::object& storage_class);
 
@@ -62,8 +65,9 @@ bool suits(const VolumeFacts& volume, const ClaimFacts& claim, const std::string
 /// The phase of a volume. `claim_uid`: of the claim that its claimRef names; empty: there is none.
 std::string phase_of(const VolumeFacts& volume, const std::string& claim_uid);
 
-/// The directory of a claim.
-std::string directory_of(const NamespacedName& claim, const VolumePlaces& places);
+/// The directory of a claim. `uid`: of a claim whose directory goes with it; else empty.
+std::string directory_of(const NamespacedName& claim, const std::string& uid,
+                         const VolumePlaces& places);
 /// Whether a flag says where it is.
 bool is_placed(const NamespacedName& claim, const VolumePlaces& places);
 

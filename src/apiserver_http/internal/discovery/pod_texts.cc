@@ -334,9 +334,9 @@ Volume           A directory or a file that containers can mount. Exactly one so
   secret         The keys of a Secret as files.
   downwardAPI    Fields of the pod as files.
   projected      Several of those in one directory.
-  persistentVolumeClaim A volume that was claimed. Not here: use hostPath.
+  persistentVolumeClaim A volume that was claimed; here, a directory of this machine.
   nfs            A directory of an NFS server. Here only what can be named by path: mount it and use hostPath.
-  ephemeral      A claim that lives as long as the pod. Not here: use emptyDir.
+  ephemeral      A claim that lives as long as the pod.
   csi            A volume of a CSI driver. Not here.
   image          Files of an image. Not here.
   gcePersistentDisk A disk of GCE. Not here.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "kube/values/json_access.h"
@@ -23,11 +24,17 @@ bool is_bound(const json::object& claim) {
     return kube::string_at(kube::child(claim, "status"), "phase") == "Bound";
 }
 
+/// `is_made`: another makes it for the pod, so it may not be there yet.
 Task<Result<kube::ObjectPtr>> bound_claim(kube::Client& client, Clock& clock,
-                                          kube::NamespacedName name) {
+                                          kube::NamespacedName name, bool is_made) {
     for (Duration wait = kFirstLook;; wait *= 2) {
         auto claim = co_await client.get(kClaims, name.namespace_, name.name);
-        if (!claim && claim.error().code() == Code::kNotFound)
+        const bool missing = !claim && claim.error().code() == Code::kNotFound;
+        if (missing && is_made && wait <= kLastLook) {
+            co_await clock.sleep_for(wait);
+            continue;
+        }
+        if (missing)
             co_return Error(Code::kNotFound,
                             fmt::format("persistentvolumeclaim \"{}\" not found", name.name));
         if (!claim) co_return claim.error();
@@ -58,6 +65,26 @@ Result<ClaimDirectory> directory_of(const json::object& volume, const std::strin
                              kube::name_of(volume), claim, claim));
 }
 
+/// The claim of a volume, if it has one.
+std::optional<std::string> claim_of(const kube::Volume& volume, const kube::Pod& pod) {
+    if (const json::object* source = kube::object_at(volume.rest, "persistentVolumeClaim"))
+        return std::string(kube::string_at(*source, "claimName"));
+    if (volume.rest.contains("ephemeral")) return pod.metadata.name + "-" + volume.name;
+    return std::nullopt;
+}
+
+/// A claim for an ephemeral volume has to be that pod's own.
+Result<void> check_owner(const json::object& claim, const kube::Pod& pod) {
+    for (const json::object* owner : kube::objects_at(kube::metadata_of(claim), "ownerReferences"))
+        if (kube::bool_at(*owner, "controller") &&
+            kube::string_at(*owner, "uid") == pod.metadata.uid)
+            return {};
+    return Error(Code::kInvalid, fmt::format("PVC {}/{} was not created for pod {}/{} (pod is not "
+                                             "owner)",
+                                             pod.metadata.namespace_, kube::name_of(claim),
+                                             pod.metadata.namespace_, pod.metadata.name));
+}
+
 const std::filesystem::path* place_of(const ClaimPlaces& places, const kube::NamespacedName& name) {
     for (const std::string& key : {name.text(), name.name})
         if (const auto found = places.find(key); found != places.end()) return &found->second;
@@ -71,19 +98,20 @@ Task<Result<PodClaims>> find_claims(kube::Client& client, Clock& clock,
                                     const ClaimPlaces& places) {
     PodClaims found;
     for (const kube::Volume& volume : pod->spec.volumes) {
-        const json::object* source = kube::object_at(volume.rest, "persistentVolumeClaim");
-        if (source == nullptr) continue;
-        const kube::NamespacedName name{pod->metadata.namespace_,
-                                        std::string(kube::string_at(*source, "claimName"))};
+        const std::optional<std::string> claim_name = claim_of(volume, *pod);
+        if (!claim_name) continue;
+        const bool ephemeral = volume.rest.contains("ephemeral");
+        const kube::NamespacedName name{pod->metadata.namespace_, *claim_name};
         const std::filesystem::path* place = place_of(places, name);
         ClaimDirectory directory;
         if (place != nullptr) directory.path = *place;
         // Where a flag says where it is, it need not be bound, or be there at all.
-        auto claim = place == nullptr ? co_await bound_claim(client, clock, name)
+        auto claim = place == nullptr ? co_await bound_claim(client, clock, name, ephemeral)
                                       : co_await client.get(kClaims, name.namespace_, name.name);
         if (!claim && (place == nullptr || claim.error().code() != Code::kNotFound))
             co_return claim.error();
         if (claim) {
+            if (ephemeral) CO_TRY_VOID(check_owner((*claim)->get_object(), *pod));
             const json::object& spec = kube::child((*claim)->get_object(), "spec");
             const std::vector<std::string> modes = kube::strings_at(spec, "accessModes");
             if (std::ranges::find(modes, "ReadWriteOncePod") != modes.end())
@@ -95,7 +123,8 @@ Task<Result<PodClaims>> find_claims(kube::Client& client, Clock& clock,
                 CO_TRY(directory, directory_of(bound->get_object(), name.name));
             }
         }
-        directory.read_only = kube::bool_at(*source, "readOnly");
+        if (const json::object* source = kube::object_at(volume.rest, "persistentVolumeClaim"))
+            directory.read_only = kube::bool_at(*source, "readOnly");
         found.directories.insert_or_assign(volume.name, std::move(directory));
     }
     co_return found;

@@ -157,9 +157,8 @@ Result<ReadyVolume> prepare_volume(const kube::Volume& volume, const Environment
     if (volume.empty_dir) return prepare_empty_dir(*volume.empty_dir, path, options, ready);
     TRY(std::optional<ReadyVolume> files, write_files(volume, input, path, options));
     if (files) return *std::move(files);
-    if (volume.rest.contains("persistentVolumeClaim")) return prepare_claim(volume, options);
-    // It lives as long as the pod, as that claim would.
-    if (volume.rest.contains("ephemeral")) return prepare_empty_dir({}, path, options, ready);
+    if (volume.rest.contains("persistentVolumeClaim") || volume.rest.contains("ephemeral"))
+        return prepare_claim(volume, options);
     if (volume.rest.empty()) {  // the API's default source
         return prepare_empty_dir({}, path, options, ready);
     }

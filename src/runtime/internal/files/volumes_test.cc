@@ -258,6 +258,7 @@ TEST_F(VolumesTest, AClaimIsItsDirectory) {
     const fs::path place = directory / "volumes" / "default" / "c";
     VolumeOptions options;
     options.claims = {{"data", {.path = place, .made = true}},
+                      {"own", {.path = directory / "made", .made = true}},
                       {"read", {.path = place, .made = true, .read_only = true}}};
     const auto ready = prepare_volumes(input(), directory, options);
     ASSERT_TRUE(ready) << ready.error().message();
@@ -265,9 +266,8 @@ TEST_F(VolumesTest, AClaimIsItsDirectory) {
     EXPECT_FALSE(ready->by_name.at("data").read_only);
     EXPECT_TRUE(ready->by_name.at("read").read_only);
     EXPECT_EQ(mode_of(place), 0777u);
-    // As long as the pod.
-    EXPECT_EQ(ready->by_name.at("own").path, directory / "own");
-    EXPECT_TRUE(fs::is_directory(directory / "own"));
+    EXPECT_EQ(ready->by_name.at("own").path, directory / "made");
+    EXPECT_TRUE(fs::is_directory(directory / "made"));
     // What is there stays as it is, and what a flag names has to be there.
     fs::permissions(place, fs::perms::owner_all);
     ASSERT_TRUE(prepare_volumes(input(), directory, options));
