@@ -45,6 +45,17 @@ std::string advice_for_program(const std::string& file, std::string_view text) {
     return {};
 }
 
+/// What was probably meant by a file that is not there: people leave the ending out, or write another one.
+std::string near_file(const std::string& file) {
+    std::error_code failed;
+    if (file == "-" || fs::exists(file, failed)) return {};
+    const std::string stem = fs::path(file).replace_extension().string();
+    for (const char* ending : {".py", ".yaml", ".yml", ".json"})
+        for (const std::string& meant : {file + ending, stem + ending})
+            if (fs::is_regular_file(meant, failed)) return fmt::format("; did you mean {}?", meant);
+    return {};
+}
+
 struct NamedFile {
     std::string path;
     bool of_directory = false;
@@ -140,7 +151,7 @@ Manifest read_files_as_written(const std::vector<std::string>& files, Directorie
         if (!text) {
             Problem& problem = all.problems.emplace_back();
             problem.source = file;
-            problem.message = text.error().message();
+            problem.message = text.error().message() + near_file(file);
             continue;
         }
         if (std::string advice = advice_for_program(file, *text); !advice.empty()) {

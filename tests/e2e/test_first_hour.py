@@ -62,6 +62,9 @@ def directory(muster, shared):
 
 
 def test_a_script_without_a_manifest(muster, directory):
+    for typed in ("train", "train.yaml"):
+        refused = muster.run("run", typed)
+        assert refused.status == 2 and "did you mean train.py?" in refused.err, refused
     failed = muster.run("run", "train.py", "--lr", "0.1")
     assert failed.status == 1, failed
     verdict = failed.out[failed.out.index("failed after"):]
