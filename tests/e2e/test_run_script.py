@@ -160,7 +160,7 @@ def test_arguments_after_a_manifest_go_to_its_program(muster, script):
     (["--workers", "2", "job.yaml"], "--workers is about a script"),
     (["--label", "x", "train.py"], "--label wants NAME=VALUE"),
     (["--memory", "9999Ti", "--fit", "strict", "train.py"], "memory"),
-    ([], "name a manifest"),
+    ([], "name a script or a manifest, as in 'muster run train.py'"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_what_can_not_be_run_is_said_before_anything_starts(muster, script, line, said):
     (script / "both.py").write_text("import torch\nimport tensorflow as tf\n")

@@ -126,7 +126,9 @@ TEST(CommandLine, UnknownWordsGetTheNearest) {
 }
 
 TEST(CommandLine, BadValuesSayWhatIsWanted) {
-    EXPECT_THAT(error_of({"run"}), HasSubstr("name a manifest"));
+    EXPECT_THAT(error_of({"run"}), HasSubstr("name a script or a manifest"));
+    EXPECT_THAT(error_of({"launch"}), HasSubstr("name a program"));
+    EXPECT_THAT(error_of({"validate"}), HasSubstr("name a manifest"));
     EXPECT_THAT(error_of({"run", "x", "--env", "K"}),
                 HasSubstr("--env wants NAME=VALUE, not \"K\""));
     EXPECT_THAT(error_of({"run", "x", "--mount", "w=."}),

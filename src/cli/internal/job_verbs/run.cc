@@ -328,6 +328,11 @@ class RunVerb final : public VerbOf<RunOptions> {
                    "--workers 2:8 makes its job elastic";
         options_.script.request.warm = options_.warm;
         if (auto wrong = script_.finish(flags, options_.script)) return wrong;
+        if (!is_script && options_.manifest.files.empty() && !flags.given("--filename"))
+            return name() == kLaunchVerb
+                       ? "name a program, as in 'muster launch pytorch -- python3 train.py'"
+                       : "name a script or a manifest, as in 'muster run train.py'; - is a "
+                         "manifest from standard input";
         if (auto wrong = manifest_.finish(options_.manifest)) return wrong;
         if (auto wrong = read_sandbox(sandbox_, options_.sandbox)) return wrong;
         if (auto wrong = read_files_flags(files_, files_limit_, options_.private_files,
