@@ -71,7 +71,7 @@ exec PROGRAM "$@"
 """
 KUBECTL_SHIM = """\
 #!/bin/sh
-case "$*" in *" -w"* | *" --watch"* | *logs*" -f"* | *exec*" -it "*) exec PYTHON FOLLOW PROGRAM "$@" ;; esac
+case "$*" in *" -w"* | *" --watch"* | *logs*" -f"* | *exec*" -it "* | *debug*" -it "*) exec PYTHON FOLLOW PROGRAM "$@" ;; esac
 exec PROGRAM "$@"
 """
 # Ends what never ends by itself as a person does: with Ctrl-C, once it has shown what it is for.
@@ -128,7 +128,8 @@ def fill(directory):
         "train.py": TRAIN, "job.yaml": JOB, "pytorchjob.yaml": JOB, "old.yaml": OLD,
         "my-faults.yaml": (ROOT / "examples/simulations/spot-nodes.yaml").read_text(),
         "deploy/job.yaml": DEPLOYED,
-        "muster-entrypoints.yaml": "team/train: python3 train.py\n", ".env": "TOKEN=1\n", "data.csv": "1,2\n", "data/one": "1\n",
+        "muster-entrypoints.yaml": "team/train: python3 train.py\n", ".env": "TOKEN=1\n", "hub.env": "TOKEN=1\n", "conf/lr": "0.1\n",
+        "data.csv": "1,2\n", "data/one": "1\n",
         "out/one": "1\n", "in.dat": "0\n", "input.dat": "0\n",
     }.items():
         (directory / name).parent.mkdir(exist_ok=True)

@@ -81,6 +81,7 @@ BEFORE = {
 CHANGES = re.compile(r"\bmuster (up|down|restore|apply|delete|scale)\b|\bkubectl (create|apply|delete|config)\b|--context\b")
 # They are about the runs of their user, and the names of these mean no job of a server.
 RUNS = re.compile(r"\bmuster (ps|stop|attach|why|diff|rerun|rm)\b|\bmuster run (-d|--detach)\b|\btrain-\d")
+JOB_OF_A_SERVER = re.compile(r"\b[a-z]+job/")
 INSTALLS = re.compile(r"muster manifests\b.*\| *kubectl|deploy/kustomize|\bhelm\b")
 STARTS = re.compile(r"\bmuster (up|down|backup|restore)\b")
 USAGE = {
@@ -183,7 +184,7 @@ def world_for(block, request):
     if "condition=Succeeded" not in text and not any(words.search(text) for words in (CHANGES, INSTALLS, RUNS)):
         return request.getfixturevalue("shared_world")
     world = request.getfixturevalue("own_world")
-    if RUNS.search(text) and not CHANGES.search(text):
+    if RUNS.search(text) and not CHANGES.search(text) and not JOB_OF_A_SERVER.search(text):
         return world
     if INSTALLS.search(text):
         world.serve("--api-only", jobs=False)
