@@ -2,14 +2,16 @@
 
 import http.server
 import json
+import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import threading
 
-from conftest import BINARY, ROOT, pytorchjob
+from conftest import BINARY, LIMIT_S, ROOT, pytorchjob
 
 KUBECTL = shutil.which("kubectl")
 
@@ -226,9 +228,22 @@ class World:
         text = text.replace("/tmp/suite", "$PWD/suite")  # others run beside
         with Hooks() as hooks:
             text = re.sub(r"https://hooks\.[\w./-]+", hooks.url, text)
-            done = run(["bash", "-eu", "-o", "pipefail", "-c", text], cwd=directory, env=self.environment)
+            done = self.in_shell(text, directory)
         self.told = hooks.told
         return done
+
+    def in_shell(self, text, directory):
+        """All that it has started ends with it if it takes too long."""
+        words = ["bash", "-eu", "-o", "pipefail", "-c", text]
+        with subprocess.Popen(words, cwd=directory, env=self.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, start_new_session=True) as shell:
+            try:
+                shown, _ = shell.communicate(timeout=LIMIT_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(shell.pid, signal.SIGKILL)
+                shown, _ = shell.communicate()
+                shown += f"\nnot done within {LIMIT_S} s\n"
+        return subprocess.CompletedProcess(words, shell.returncode, shown)
 
     def close(self):
         for folder in (self.home / ".muster" / "runs").glob("*-*"):
