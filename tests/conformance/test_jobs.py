@@ -197,3 +197,22 @@ def test_a_job_of_another_controller_is_left_alone(api, jobs, pods):
     active_pods(api, pods, 1)
     assert api.get(f"{jobs}/other").json["status"] == {}
     assert objects_when(api, pods, "job-name=other", lambda found: not found) == []
+
+
+@pytest.mark.parametrize("spec, patch, message", [
+    ({"completions": 2}, {"completions": 3}, "spec.completions: Invalid value: 3: field is immutable"),
+    ({"completions": 2, "completionMode": "Indexed"}, {"completions": 3},
+     "spec.completions: Invalid value: 3: can only be modified in tandem with spec.parallelism"),
+    ({"completions": 2, "completionMode": "Indexed"}, {"completions": 3, "parallelism": 3}, None),
+    ({}, {"parallelism": 200000}, None),
+    ({"completions": 2, "completionMode": "Indexed"}, {"parallelism": 200000},
+     "spec.parallelism: Invalid value: 200000: must be less than or equal to 100000 when completion mode is Indexed"),
+    ({}, {"backoffLimit": 9}, None),
+])
+def test_what_of_a_job_may_change(api, jobs, spec, patch, message):
+    make_job(api, jobs, suspend=True, **spec)
+    answer = api.patch(f"{jobs}/j", {"spec": patch})
+    if message is None:
+        assert answer.status == 200, answer
+    else:
+        assert answer.status == 422 and message in answer.json["message"], answer

@@ -18,6 +18,7 @@ constexpr std::string_view kOldNameLabel = "job-name";
 constexpr std::int64_t kDefaultRetries = 6;
 /// For a job that counts failures for each index.
 constexpr std::int64_t kUnlimitedRetries = 2147483647;
+constexpr std::int64_t kMostParallelIndexes = 100'000;
 /// The names of a cron job's jobs are 11 characters longer.
 constexpr std::size_t kMostOfCronJobName = 52;
 
@@ -70,6 +71,11 @@ void check_job_spec(const json::object& spec, const std::string& in, FieldErrors
     check_choice(spec, "podReplacementPolicy", {"Failed", "TerminatingOrFailed"}, in, field_errors);
     if (mode == "Indexed" && !spec.contains("completions"))
         field_errors.push_back(required(in + ".completions", "when completion mode is Indexed"));
+    if (mode == "Indexed" && int_at(spec, "parallelism").value_or(0) > kMostParallelIndexes)
+        field_errors.push_back(invalid_value(
+            in + ".parallelism", spec.at("parallelism"),
+            fmt::format("must be less than or equal to {} when completion mode is Indexed",
+                        kMostParallelIndexes)));
     if (mode == "NonIndexed" && spec.contains("backoffLimitPerIndex"))
         field_errors.push_back(invalid_value(in + ".backoffLimitPerIndex",
                                              spec.at("backoffLimitPerIndex"),
@@ -105,9 +111,22 @@ void validate_job(const json::object& job, FieldErrors& field_errors) {
             invalid_value("spec.selector", json::value(*selector), read.error().message()));
 }
 
+/// An Indexed job may have more or fewer indexes, all at a time; others keep their number.
+void check_completions(const json::object& next, const json::object& current,
+                       FieldErrors& field_errors) {
+    if (string_at(next, "completionMode") != "Indexed")
+        return check_immutable(next, current, "spec", {"completions"}, field_errors);
+    const auto wanted = int_at(next, "completions");
+    if (wanted && wanted != int_at(current, "completions") && wanted != int_at(next, "parallelism"))
+        field_errors.push_back(
+            invalid_value("spec.completions", json::value(*wanted),
+                          "can only be modified in tandem with spec.parallelism"));
+}
+
 void validate_job_update(const json::object& next, const json::object& current,
                          FieldErrors& field_errors) {
     const json::object& before = child(current, "spec");
+    check_completions(child(next, "spec"), before, field_errors);
     check_immutable(child(next, "spec"), before, "spec",
                     {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex",
                      "managedBy", "successPolicy"},
