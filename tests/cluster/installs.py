@@ -1,8 +1,7 @@
 """Controllers of others, installed on `muster up` from their own manifests, and a job of each.
 
 Only what names an image is changed: a container's command is the program that was built here, its resources are what this
-machine has, and as root nothing asks for another user. Their Deployments, and the batch Jobs that they make, are acted on by
-Kubernetes' own controllers, which run beside.
+machine has, and as root nothing asks for another user. Their Deployments, and the batch Jobs that they make, run on `muster up`.
 """
 
 import contextlib
@@ -16,10 +15,8 @@ from typing import NamedTuple
 
 import yaml
 
-from cluster import end_with_parent
 from programs import build, module_folder
 
-CONTROLLERS = "deployment-controller,replicaset-controller,job-controller"
 LIMIT_S = 180
 
 
@@ -123,28 +120,20 @@ class Failed(Exception):
 
 
 class Place:
-    """A `muster up` with Kubernetes' own controllers beside it."""
+    """A `muster up`."""
 
     def __init__(self, muster, *flags):
         self.muster, self.flags = muster, flags
         self.kubectl_program = build("kubectl")
-        self.controllers_program = build("kube-controller-manager")
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="muster-foreign-")))
             state = self.root / "state"
-            subprocess.run([self.muster, "up", *self.flags, "--without-workloads", "--state", state, "--listen", "127.0.0.1:0", "--detach"],
-                           check=True, stdout=subprocess.DEVNULL, timeout=60)
+            subprocess.run([self.muster, "up", *self.flags, "--state", state, "--listen", "127.0.0.1:0", "--detach"], check=True,
+                           stdout=subprocess.DEVNULL, timeout=60)
             stack.callback(subprocess.run, [self.muster, "down", "--state", state], check=False, stdout=subprocess.DEVNULL)
             self.environment = {**os.environ, "KUBECONFIG": str(state / "kubeconfig")}
-            with open(self.root / "controllers.log", "wb") as log:
-                controllers = subprocess.Popen(
-                    [self.controllers_program, "--kubeconfig", state / "kubeconfig", "--leader-elect=false", "--secure-port=0",
-                     f"--controllers={CONTROLLERS}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    preexec_fn=end_with_parent)
-            stack.callback(controllers.wait)
-            stack.callback(controllers.kill)
             self.stack = stack.pop_all()
         return self
 
