@@ -53,17 +53,19 @@ struct PassedOver {
 };
 constexpr std::string_view kNoController =
     "nothing here makes its pods; write their template as a Pod";
+constexpr std::string_view kOfServers =
+    "it runs on 'muster up' only; for 'muster run' write the template of its pods as a Pod";
 constexpr std::string_view kNoServer = "the server that it is about does not run here";
 constexpr PassedOver kPassedOver[] = {
     {"APIService", kNoServer},
-    {"CronJob", kNoController},
+    {"CronJob", kOfServers},
     {"DaemonSet", kNoController},
-    {"Deployment", kNoController},
+    {"Deployment", kOfServers},
     {"HorizontalPodAutoscaler", "nothing here scales what it names"},
-    {"Job", kNoController},
+    {"Job", kOfServers},
     {"Kustomization", "it is an input of kustomize; pass the output of 'kubectl kustomize DIR'"},
     {"MutatingWebhookConfiguration", kNoServer},
-    {"ReplicaSet", kNoController},
+    {"ReplicaSet", kOfServers},
     {"ReplicationController", kNoController},
     {"StatefulSet", kNoController},
     {"ValidatingWebhookConfiguration", kNoServer},
