@@ -152,6 +152,7 @@ def test_arguments_after_a_manifest_go_to_its_program(muster, script):
     (["--workers", "0", "train.py"], "--workers wants a number"),
     (["--workers", "4:2", "train.py"], "--workers wants a number"),
     (["-n", "0", "train.py"], "--nproc-per-node wants a number of processes or auto"),
+    (["-n", "two", "train.py"], '-n wants a number of processes or auto, not "two"'),
     (["--memory", "lots", "train.py"], "--memory wants an amount such as 16Gi"),
     (["--gpus", "many", "train.py"], "--gpus wants a number"),
     (["--framework", "jax", "--workers", "1:2", "train.py"], "only PyTorch's jobs are elastic"),

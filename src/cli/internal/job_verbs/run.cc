@@ -316,6 +316,7 @@ class RunVerb final : public VerbOf<RunOptions> {
         ScriptLine line = take_script_line(words, same);
         options_.script.command = std::move(line.command);
         options_.manifest.adjustments.arguments = std::move(line.program_arguments);
+        has_n_ = std::ranges::find(line.flags, "-n") != line.flags.end();
         return std::move(line.flags);
     }
     std::optional<std::string> finish(const Flags& flags) override {
@@ -327,6 +328,10 @@ class RunVerb final : public VerbOf<RunOptions> {
             return "--elastic is for manifests: a script of PyTorch always has an agent. "
                    "--workers 2:8 makes its job elastic";
         options_.script.request.warm = options_.warm;
+        if (is_script && has_n_ && !options_.on_up && context_.empty() && kubeconfig_.empty())
+            return fmt::format(
+                "-n wants a number of processes or auto, not \"{}\"; --namespace names a namespace",
+                options_.manifest.adjustments.namespace_);
         if (auto wrong = script_.finish(flags, options_.script)) return wrong;
         if (!is_script && options_.manifest.files.empty() && !flags.given("--filename"))
             return name() == kLaunchVerb
@@ -356,6 +361,7 @@ class RunVerb final : public VerbOf<RunOptions> {
   private:
     ManifestFlags manifest_;
     ScriptFlags script_;
+    bool has_n_ = false;  ///< -n, and no number after it
     std::string output_;
     std::string timeout_;
     std::string sandbox_ = "auto";

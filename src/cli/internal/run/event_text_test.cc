@@ -279,6 +279,8 @@ TEST(RunHistory, AWarningThatOnlyRepeatsTheFailureIsLeftOut) {
     };
     warn("Error", "Error pod d-worker-0 container pytorch exitCode: 1 terminated message: ");
     EXPECT_EQ(history.verdict(job("Failed")).event, "");
+    warn("NotEnforced", "spec.hostPID");
+    EXPECT_EQ(history.verdict(job("Failed")).event, "");
     warn("Alone", "");
     EXPECT_EQ(history.verdict(job("Failed")).event, "Alone");
 }

@@ -202,10 +202,14 @@ std::string RunHistory::warning_about(const std::string& uid) const {
 
 std::string RunHistory::last_warning(const std::optional<Failure>& failure,
                                      const std::string& owner_uid) const {
+    // What a node does not do was told at the start, and a program that failed had begun.
+    const auto explains = [&failure](const EventView& event) {
+        return !failure || (!repeats_a_state(event) && event.reason != "NotEnforced");
+    };
     auto last_about = [&](const std::string& uid) {
         std::string text;
         for (const EventView& event : events_)
-            if (event.uid == uid && !(failure && repeats_a_state(event)))
+            if (event.uid == uid && explains(event))
                 text = join_reason(event.reason, event.message);
         return text;
     };
