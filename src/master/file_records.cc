@@ -16,6 +16,7 @@
 
 #include "base/async/signal.h"
 #include "base/async/task_fault.h"
+#include "base/text_files.h"
 #include "base/unexpected.h"
 #include "base/unique_fd.h"
 #include "job_protocol/protocol.h"
@@ -45,17 +46,6 @@ Result<std::string> read_all(const std::string& path) {
     }
 }
 
-Result<void> write_all(const UniqueFd& file, const std::string& path, const std::string& text) {
-    std::size_t written = 0;
-    while (written < text.size()) {
-        const ssize_t size = write(file.get(), text.data() + written, text.size() - written);
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return failed(path, "writing");
-        written += static_cast<std::size_t>(size);
-    }
-    return {};
-}
-
 /// Whenever this process is killed, the file has either the old text or the new one; once this has
 /// returned, the new one.
 Result<void> replace(const std::string& path, const std::string& text) {
@@ -63,7 +53,7 @@ Result<void> replace(const std::string& path, const std::string& text) {
     {
         const UniqueFd file(open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
         if (!file) return failed(made, "opening");
-        TRY_VOID(write_all(file, made, text));
+        if (write_all(file.get(), text) != 0) return failed(made, "writing");
     }
     if (std::rename(made.c_str(), path.c_str()) != 0) return failed(path, "replacing");
     return {};

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "base/text_files.h"
+
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
 #endif
@@ -32,12 +34,8 @@ Result<UniqueFd> open_memory_program(const char* name, std::span<const char> ima
                                  "vm.memfd_noexec to 0 or 1 (sysctl)",
                                  what));
     if (!file) return system_error("making a file in memory", errno);
-    for (std::span<const char> rest = image; !rest.empty();) {
-        const ssize_t written = ::write(file.get(), rest.data(), rest.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return system_error(fmt::format("writing {} into memory", what), errno);
-        rest = rest.subspan(static_cast<std::size_t>(written));
-    }
+    if (const int failed = write_all(file.get(), {image.data(), image.size()}); failed != 0)
+        return system_error(fmt::format("writing {} into memory", what), failed);
     // The pages of this program with the image are not needed again, and can be read from the file
     // if they are. This is advice, so a refusal changes nothing else.
     ::madvise(const_cast<char*>(image.data()), image.size(), MADV_DONTNEED);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text_files.h"
 #include "base/time/rfc3339.h"
 #include "base/unique_fd.h"
 #include "control_plane/daemon/numbered_files.h"
@@ -30,15 +31,6 @@ std::string_view name_of(log::Level level) {
             break;
     }
     return "error";
-}
-
-void write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;  // a full disk, of which no log could tell
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
 }
 
 }  // namespace
@@ -71,8 +63,9 @@ void DaemonLog::rotate() {
 
 void DaemonLog::replace_lost_file() {
     if (is_open_at(outputs_.back(), path_) || !put_in_place()) return;
-    write_all(outputs_.back(), with_time(log::Level::kWarning,
-                                         "this log was deleted or moved; here another one begins"));
+    std::ignore = write_all(
+        outputs_.back(),
+        with_time(log::Level::kWarning, "this log was deleted or moved; here another one begins"));
 }
 
 std::string DaemonLog::with_time(log::Level level, std::string_view line) const {
@@ -88,7 +81,8 @@ void DaemonLog::write(log::Level level, std::string_view line) {
     if (::fstat(outputs_.back(), &info) == 0 && info.st_size > 0 &&
         static_cast<std::uint64_t>(info.st_size) + whole.size() > file_bytes_)
         rotate();
-    write_all(outputs_.back(), whole);
+    // A full disk is something of which no log could tell.
+    std::ignore = write_all(outputs_.back(), whole);
 }
 
 }  // namespace muster::control_plane

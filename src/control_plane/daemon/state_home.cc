@@ -9,6 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <cerrno>
 
+#include "base/text_files.h"
 #include "kube/values/read_json.h"
 
 namespace muster::control_plane {
@@ -49,15 +50,6 @@ Result<std::string> read_all(int fd, const std::string& path) {
         text.append(buffer, static_cast<std::size_t>(size));
         at += size;
     }
-}
-
-Result<void> write_all(int fd, std::string_view text, const std::string& path) {
-    while (!text.empty()) {
-        const ssize_t size = ::write(fd, text.data(), text.size());
-        if (size < 0 && errno != EINTR) return system_error("writing " + path, errno);
-        if (size > 0) text.remove_prefix(static_cast<std::size_t>(size));
-    }
-    return {};
 }
 
 /// The content that a daemon wrote to its lock. A daemon that has just taken it has not written
@@ -196,7 +188,8 @@ Result<void> write_private_file(const std::filesystem::path& path, std::string_v
         if (!file) return system_error("opening " + fresh.string(), errno);
         if (::fchmod(file.get(), 0600) < 0)
             return system_error("changing the mode of " + fresh.string(), errno);
-        TRY_VOID(write_all(file.get(), text, fresh.string()));
+        if (const int failed = write_all(file.get(), text); failed != 0)
+            return system_error("writing " + fresh.string(), failed);
         if (::fsync(file.get()) < 0) return system_error("writing " + fresh.string(), errno);
     }
     if (::rename(fresh.c_str(), path.c_str()) < 0)

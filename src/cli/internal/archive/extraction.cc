@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/fields.h"
+#include "base/text_files.h"
 
 namespace muster::cli {
 
@@ -142,12 +143,8 @@ Result<void> Extraction::begin(const TarEntry& entry) {
 }
 
 Result<void> Extraction::write(std::string_view data) {
-    while (file_ && !data.empty()) {
-        const ssize_t size = ::write(file_.get(), data.data(), data.size());
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return cannot("writing", file_name_, errno);
-        data.remove_prefix(static_cast<std::size_t>(size));
-    }
+    const int failed = file_ ? write_all(file_.get(), data) : 0;
+    if (failed != 0) return cannot("writing", file_name_, failed);
     return {};
 }
 

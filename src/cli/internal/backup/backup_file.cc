@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/text_files.h"
 #include "base/unique_fd.h"
 #include "cli/internal/archive/tar_blocks.h"
 #include "cli/internal/archive/tar_reader.h"
@@ -34,13 +35,9 @@ Result<UniqueFd> open_file(const std::filesystem::path& path, int flags) {
     return file;
 }
 
-Result<void> write_all(int file, std::string_view bytes, const std::filesystem::path& path) {
-    while (!bytes.empty()) {
-        const ssize_t size = ::write(file, bytes.data(), bytes.size());
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return system_error("writing " + path.string(), errno);
-        bytes.remove_prefix(static_cast<std::size_t>(size));
-    }
+Result<void> write_to(int file, std::string_view bytes, const std::filesystem::path& path) {
+    if (const int failed = write_all(file, bytes); failed != 0)
+        return system_error("writing " + path.string(), failed);
     return {};
 }
 
@@ -120,7 +117,7 @@ class Unpacking {
             return {};
         }
         sum_ = sum_with(sum_, bytes);
-        return write_all(file_.get(), bytes, to_ / contents_->members[next_].name);
+        return write_to(file_.get(), bytes, to_ / contents_->members[next_].name);
     }
 
     Result<void> end_member() {
@@ -158,7 +155,7 @@ Result<BackupContents> write_backup(const std::filesystem::path& from,
         contents.members.push_back(std::move(member));
     }
     TRY(UniqueFd archive, open_file(to, O_WRONLY | O_CREAT | O_EXCL));
-    const auto put = [&](std::string_view bytes) { return write_all(archive.get(), bytes, to); };
+    const auto put = [&](std::string_view bytes) { return write_to(archive.get(), bytes, to); };
     const auto padded = [&](std::uint64_t size) {
         return put(std::string(tar_padding(size), '\0'));
     };

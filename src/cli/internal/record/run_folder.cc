@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/text_files.h"
 #include "kube/values/read_json.h"
 
 namespace muster::cli {
@@ -76,16 +77,6 @@ bool is_locked(const fs::path& folder) {
     return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-Result<void> write_whole(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t wrote = ::write(descriptor, text.data(), text.size());
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return system_error("it can't be written", errno);
-        text.remove_prefix(static_cast<std::size_t>(wrote));
-    }
-    return {};
-}
-
 }  // namespace
 
 fs::path runs_directory(const control_plane::Caller& caller) {
@@ -125,9 +116,9 @@ Result<void> RunFolder::write(const char* file, std::string_view text) const {
     const UniqueFd made(
         ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!made) return system_error("making " + fresh.string(), errno);
-    if (Result<void> wrote = write_whole(made.get(), text); !wrote) {
+    if (const int failed = write_all(made.get(), text); failed != 0) {
         ::unlink(fresh.c_str());
-        return Error(wrote.error()).prefix(path.string());
+        return system_error("writing " + path.string(), failed);
     }
     if (::rename(fresh.c_str(), path.c_str()) < 0)
         return system_error("replacing " + path.string(), errno);

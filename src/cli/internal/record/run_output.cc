@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/result.h"
+#include "base/text_files.h"
 #include "control_plane/daemon/numbered_files.h"
 
 namespace muster::cli {
@@ -26,16 +27,10 @@ bool RunOutput::open() {
 
 void RunOutput::write(std::string_view lines) {
     if (failed_ || !open()) return;
-    while (!lines.empty()) {
-        const ssize_t wrote = ::write(file_.get(), lines.data(), lines.size());
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) {
-            failure_ = system_error("writing to " + path_.string(), errno);
-            failed_ = true;
-            return;
-        }
-        written_ += static_cast<std::uint64_t>(wrote);
-        lines.remove_prefix(static_cast<std::size_t>(wrote));
+    written_ += lines.size();
+    if (const int failed = write_all(file_.get(), lines); failed != 0) {
+        failure_ = system_error("writing to " + path_.string(), failed);
+        failed_ = true;
     }
 }
 

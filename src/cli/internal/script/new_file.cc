@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/text_files.h"
 #include "base/unique_fd.h"
 
 namespace muster::cli {
@@ -23,17 +24,10 @@ Result<void> write_new_file(const std::filesystem::path& file, std::string_view 
                      "the file exists and stays as it is: name another one, or remove it");
     }
     if (!made) return system_error("it can't be made", errno);
-    while (!text.empty()) {
-        const ssize_t wrote = ::write(made.get(), text.data(), text.size());
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) {
-            Error error = system_error("it can't be written", errno);
-            ::unlink(file.c_str());
-            return error;
-        }
-        text.remove_prefix(static_cast<std::size_t>(wrote));
-    }
-    return {};
+    const int failed = write_all(made.get(), text);
+    if (failed == 0) return {};
+    ::unlink(file.c_str());
+    return system_error("it can't be written", failed);
 }
 
 }  // namespace muster::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/text_files.h"
 #include "base/unique_fd.h"
 #include "kube/objects/codec_impl.h"
 #include "kube/values/json_access.h"
@@ -60,14 +61,10 @@ std::uint32_t mode_or_default(std::optional<std::int32_t> mode,
 }
 
 Result<void> write_file(const fs::path& path, const VolumeFile& of) {
-    std::string_view content = of.content;
     UniqueFd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
     if (!file) return system_error("making the file " + path.string(), errno);
-    while (!content.empty()) {
-        const ssize_t written = ::write(file.get(), content.data(), content.size());
-        if (written < 0) return system_error("writing " + path.string(), errno);
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (const int failed = write_all(file.get(), of.content); failed != 0)
+        return system_error("writing " + path.string(), failed);
     if (of.owner && ::fchown(file.get(), *of.owner, static_cast<gid_t>(-1)) < 0)
         return system_error("giving away " + path.string(), errno);
     if (::fchmod(file.get(), of.mode) < 0)
