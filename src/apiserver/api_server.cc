@@ -10,6 +10,7 @@
 #include "apiserver/internal/writing/writer.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "apiserver/objects/tree_beside.h"
 #include "apiserver/requests/router.h"
 #include "base/async/cancellation.h"
 #include "base/check.h"
@@ -206,6 +207,9 @@ Task<Result<kube::Response>> ApiServer::call(kube::Request request) {
         StatusResult<Reply> answer = co_await impl_->verbs.call(
             std::move(*target), std::move(request), std::move(requester));
         if (!answer) co_return to_response(answer.error(), &named.type(), named.name);
+        kube::ObjectPtr held;  // for to_response(), which reads it again
+        if (answer->object != nullptr)
+            held = co_await tree_beside(impl_->state.options.side_thread, answer->object);
         co_return to_response(*std::move(answer), items_apart);
     } catch (...) {
         co_return failure_of_request();
@@ -219,6 +223,7 @@ Task<Result<std::unique_ptr<kube::WatchStream>>> ApiServer::watch(kube::Request 
         StatusResult<std::unique_ptr<Watcher>> watcher =
             co_await impl_->verbs.watch(std::move(*target), std::move(request));
         if (!watcher) co_return watcher.error().error;
+        (*watcher)->read_beside(impl_->state.options.side_thread);
         co_return std::move(*watcher);
     } catch (...) {
         co_return failure_of_request();

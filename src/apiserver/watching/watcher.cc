@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 
 #include "apiserver/objects/text_fields.h"
+#include "apiserver/objects/tree_beside.h"
 #include "apiserver/resources/version_conversion.h"
 #include "apiserver/watching/watch_cache.h"
 #include "base/async/task_fault.h"
@@ -42,9 +43,12 @@ Watcher::~Watcher() {
 }
 
 Task<Result<std::optional<kube::WatchEvent>>> Watcher::next() {
-    const std::optional<WatchedEvent> event = co_await wait_next();
-    if (!event) co_return std::optional<kube::WatchEvent>();
-    co_return kube::WatchEvent{event->type, event->object()};
+    // Kept, so that it is not lost if the caller is cancelled while it is read.
+    if (!reading_) reading_ = co_await wait_next();
+    if (!reading_) co_return std::optional<kube::WatchEvent>();
+    kube::ObjectPtr tree = reading_->tree;
+    if (tree == nullptr) tree = co_await tree_beside(side_thread_, reading_->text);
+    co_return kube::WatchEvent{std::exchange(reading_, std::nullopt)->type, std::move(tree)};
 }
 
 Task<std::optional<WatchedEvent>> Watcher::next_text() {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 
 #include "apiserver/requests/status_error.h"
 #include "apiserver/watching/selection.h"
+#include "base/async/side_thread.h"
 #include "base/async/signal.h"
 #include "base/time/clock.h"
 #include "kube/transport/transport.h"
@@ -58,6 +60,8 @@ class Watcher final : public kube::WatchStream {
     ~Watcher() override;
 
     Task<Result<std::optional<kube::WatchEvent>>> next() override;
+    /// next() parses large objects there; null: on the loop. It outlives the watcher.
+    void read_beside(SideThread* side_thread) { side_thread_ = side_thread; }
     /// The same without making a tree, for a remote reader: it takes turns with others of its kind
     /// (FanOut). Nullopt at the end.
     Task<std::optional<WatchedEvent>> next_text();
@@ -130,6 +134,8 @@ class Watcher final : public kube::WatchStream {
     Selection selection_;
     Settings settings_;
     Show show_;
+    SideThread* side_thread_ = nullptr;
+    std::optional<WatchedEvent> reading_;  ///< what next() has taken and not returned yet
     /// Selectors read objects that a webhook has to convert first.
     bool selects_late_;
     std::deque<store::ObjectTextPtr> initial_;

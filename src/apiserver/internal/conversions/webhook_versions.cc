@@ -4,6 +4,7 @@
 #include "apiserver/internal/webhooks/webhook_call.h"
 #include "apiserver/objects/json_access.h"
 #include "apiserver/objects/text_fields.h"
+#include "apiserver/objects/tree_beside.h"
 #include "apiserver/resources/version_conversion.h"
 
 namespace muster::apiserver {
@@ -36,14 +37,8 @@ Task<StatusResult<std::vector<store::ObjectTextPtr>>> ask(
     co_return *std::move(made);
 }
 
-/// What is large is parsed beside the loop.
 Task<kube::ObjectPtr> tree_of(ServerState& state, store::ObjectTextPtr object) {
-    if (object->text().size() < kWorthSideThread || object->tree_in_use() != nullptr)
-        co_return object->tree();
-    kube::ObjectPtr made =
-        co_await compute_beside(state.options.side_thread, "read an object", object->text().size(),
-                                [object] { return object->own_tree(); });
-    co_return object->tree_from(std::move(made));
+    return tree_beside(state.options.side_thread, std::move(object));
 }
 
 bool is_of(const store::ObjectText& object, std::string_view api_version) {
