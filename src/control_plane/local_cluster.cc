@@ -54,6 +54,7 @@ LocalCluster::LocalCluster(asio::any_io_executor executor, Clock& clock, Rng& rn
       actors_(actors),
       has_roles_(api_options.default_roles),
       has_workloads_(api_options.workload_controllers),
+      side_thread_(api_options.side_thread),
       operator_options_(std::move(operator_options)),
       api_(std::move(executor), clock, rng, std::move(store), std::move(api_options)),
       client_(api_, "muster-run"),
@@ -181,7 +182,7 @@ Task<Result<void>> LocalCluster::start_operator() {
 }
 
 Task<Result<void>> LocalCluster::start_workloads() {
-    workloads_.emplace(executor_, api_, clock_, rng_);
+    workloads_.emplace(executor_, api_, clock_, rng_, side_thread_);
     co_return co_await workloads_->start();
 }
 

@@ -12,16 +12,17 @@
 namespace muster::workloads {
 
 struct Workloads::Parts {
-    Parts(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng)
+    Parts(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
+          SideThread* side_thread)
         : tasks(std::move(executor)),
           client(transport, "muster-workloads"),
           pods(client, clock, rng, tasks),
           jobs(client, clock, rng),
-          job_controller(client, clock, rng, tasks, jobs, pods),
-          cron_job_controller(client, clock, rng, tasks, jobs),
+          job_controller(client, clock, rng, tasks, jobs, pods, side_thread),
+          cron_job_controller(client, clock, rng, tasks, jobs, side_thread),
           sets(client, clock, rng),
-          set_controller(client, clock, rng, tasks, sets, pods),
-          deployment_controller(client, clock, rng, tasks, sets, pods) {
+          set_controller(client, clock, rng, tasks, sets, pods, side_thread),
+          deployment_controller(client, clock, rng, tasks, sets, pods, side_thread) {
         pods.on_touched("ReplicaSet", [this](const PodFacts& pod, std::size_t siblings) {
             const kube::NamespacedName set{pod.name.namespace_, pod.owner_name};
             set_controller.pod_changed(set, siblings);
@@ -41,8 +42,8 @@ struct Workloads::Parts {
 };
 
 Workloads::Workloads(asio::any_io_executor executor, kube::Transport& transport, Clock& clock,
-                     Rng& rng)
-    : parts_(std::make_unique<Parts>(std::move(executor), transport, clock, rng)) {}
+                     Rng& rng, SideThread* side_thread)
+    : parts_(std::make_unique<Parts>(std::move(executor), transport, clock, rng, side_thread)) {}
 
 Workloads::~Workloads() = default;
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/async/side_thread.h"
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
@@ -17,7 +18,9 @@ namespace muster::workloads {
 /// loop.
 class Workloads {
   public:
-    Workloads(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng);
+    /// `side_thread`: where large objects are copied and compared; null: on the loop. Outlives this.
+    Workloads(asio::any_io_executor executor, kube::Transport& transport, Clock& clock, Rng& rng,
+              SideThread* side_thread = nullptr);
     ~Workloads();
 
     Task<Result<void>> start();

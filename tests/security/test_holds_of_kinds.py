@@ -106,7 +106,7 @@ LISTS = {
 def test_strategic_patches_of_wide_lists(daemon, tenant):
     template = pod("w", "true", container={"env": named(30_000, value="v")})
     deployments = "/apis/apps/v1/namespaces/team/deployments"
-    selected = {"metadata": {"labels": {"a": "b"}}, "spec": {**template["spec"], "restartPolicy": "Always"}}
+    selected = {"metadata": {"labels": {"a": "b"}}, "spec": {**GATED, **template["spec"], "restartPolicy": "Always"}}
     status, answer = daemon.ask("POST", deployments, token=tenant, body={
         "metadata": {"name": "w"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": selected}})
     assert status == 201, answer

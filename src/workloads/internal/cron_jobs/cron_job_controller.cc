@@ -4,11 +4,10 @@
 
 #include <utility>
 
-#include "base/log.h"
-#include "kube/values/document.h"
-#include "kube/values/equality.h"
+#include "kube/values/text_size.h"
 #include "workloads/internal/cron_jobs/cron_job_type.h"
 #include "workloads/internal/pods/controlled.h"
+#include "workloads/internal/pods/status_write.h"
 
 namespace muster::workloads {
 
@@ -21,9 +20,10 @@ constexpr std::size_t kMostZones = 1000;
 }  // namespace
 
 CronJobController::CronJobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                                     JobTable& jobs)
+                                     JobTable& jobs, SideThread* side_thread)
     : client_(client),
       clock_(clock),
+      side_thread_(side_thread),
       jobs_(jobs),
       events_(client, clock, rng, tasks, "cronjob-controller"),
       cron_jobs_(client, clock, rng, kCronJobs, {},
@@ -56,7 +56,7 @@ Task<bool> CronJobController::reconcile(std::string key) {
         controller_.set_deadline(key, std::nullopt);
         co_return got.error().code() == Code::kNotFound;
     }
-    json::object cron_job = kube::copy_of((*got)->get_object());
+    const json::object& cron_job = (*got)->get_object();
     std::vector<JobRecord> jobs;
     std::set<std::string> known;
     for (JobRecord& job : jobs_.of_cron_job(name)) {
@@ -64,20 +64,21 @@ Task<bool> CronJobController::reconcile(std::string key) {
         known.insert(job.uid);
         jobs.push_back(std::move(job));
     }
-    const auto missing = co_await find_missing(cron_job, std::move(known));
+    const auto missing = co_await find_missing(*got, std::move(known));
     if (!missing) co_return false;
     std::optional<kube::TimeZone> zone = zone_of(cron_job);
     CronJobPlan plan = plan_cron_job({cron_job, jobs, *missing, zone}, clock_.wall_now());
     controller_.set_deadline(key, plan.again);
-    co_return co_await carry_out(std::move(cron_job), std::move(plan),
+    co_return co_await carry_out(*std::move(got), std::move(plan),
                                  std::move(zone).value_or(kube::TimeZone()));
 }
 
 /// Uids of Jobs that the status calls active and that are gone: the API is asked, since the watch
 /// may not have shown a new one yet.
 Task<std::optional<std::set<std::string>>> CronJobController::find_missing(
-    json::object cron_job, std::set<std::string> known) {
+    kube::ObjectPtr object, std::set<std::string> known) {
     std::set<std::string> missing;
+    const json::object& cron_job = object->get_object();
     const std::string namespace_(kube::namespace_of(cron_job));
     for (const json::object* one : kube::objects_at(kube::child(cron_job, "status"), "active")) {
         std::string uid(kube::string_at(*one, "uid"));
@@ -92,9 +93,9 @@ Task<std::optional<std::set<std::string>>> CronJobController::find_missing(
     co_return missing;
 }
 
-Task<bool> CronJobController::carry_out(json::object cron_job, CronJobPlan plan,
+Task<bool> CronJobController::carry_out(kube::ObjectPtr cron_job, CronJobPlan plan,
                                         kube::TimeZone zone) {
-    const Owner owner = owner_of(kCronJobs, cron_job);
+    const Owner owner = owner_of(kCronJobs, cron_job->get_object());
     for (CronJobEvent& event : plan.events)
         events_.record(owner.reference(),
                        event.warning ? kube::EventType::kWarning : kube::EventType::kNormal,
@@ -102,7 +103,8 @@ Task<bool> CronJobController::carry_out(json::object cron_job, CronJobPlan plan,
     const bool removed = co_await remove_jobs(owner, std::move(plan.remove));
     bool made = true;
     if (plan.make && removed) made = co_await make_job(cron_job, plan, std::move(zone));
-    const bool written = co_await write_status(cron_job, std::move(plan.status));
+    const bool written =
+        co_await write_status(client_, kCronJobs, cron_job, std::move(plan.status));
     co_return removed&& made&& written;
 }
 
@@ -126,10 +128,14 @@ Task<bool> CronJobController::remove_jobs(Owner owner, std::vector<JobRecord> jo
     co_return complete;
 }
 
-Task<bool> CronJobController::make_job(const json::object& cron_job, CronJobPlan& plan,
+Task<bool> CronJobController::make_job(kube::ObjectPtr cron_job, CronJobPlan& plan,
                                        kube::TimeZone zone) {
-    const Owner owner = owner_of(kCronJobs, cron_job);
-    json::object job = scheduled_job(cron_job, *plan.make, zone);
+    const Owner owner = owner_of(kCronJobs, cron_job->get_object());
+    json::object job = co_await compute_beside(
+        side_thread_, "make a job", kube::text_size(*cron_job, kWorthSideThread),
+        [cron_job, zone, due = *plan.make] {
+            return scheduled_job(cron_job->get_object(), due, zone);
+        });
     const std::string name(kube::name_of(job));
     auto made =
         co_await client_.create(kube::types::kBatchJobs, owner.name.namespace_, std::move(job));
@@ -150,19 +156,6 @@ Task<bool> CronJobController::make_job(const json::object& cron_job, CronJobPlan
     const json::object& there = (*got)->get_object();
     if (is_controlled_by(there, owner.uid)) note_made(plan.status, there, *plan.make);
     co_return true;
-}
-
-Task<bool> CronJobController::write_status(json::object& cron_job, json::object status) {
-    if (kube::equal(kube::child(cron_job, "status"), status)) co_return true;
-    const kube::NamespacedName name = kube::namespaced_name_of(cron_job);
-    cron_job["status"] = std::move(status);
-    const auto written = co_await client_.update(kCronJobs, name.namespace_, name.name,
-                                                 std::move(cron_job), "status");
-    if (written || written.error().code() == Code::kNotFound) co_return true;
-    if (written.error().code() != Code::kConflict)
-        log::warning("the status of a CronJob can't be written",
-                     {{"cronjob", name.text()}, {"error", written.error().message()}});
-    co_return false;
 }
 
 }  // namespace muster::workloads

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/async/side_thread.h"
 #include "kube/client/controller.h"
 #include "kube/client/event_recorder.h"
 #include "kube/client/informer.h"
@@ -22,7 +23,7 @@ namespace muster::workloads {
 class CronJobController {
   public:
     CronJobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                      JobTable& jobs);
+                      JobTable& jobs, SideThread* side_thread);
 
     /// Begins to watch CronJobs.
     void watch(TaskGroup& tasks) { cron_jobs_.start(tasks); }
@@ -36,15 +37,15 @@ class CronJobController {
 
     Task<bool> reconcile(std::string key);
     std::optional<kube::TimeZone> zone_of(const json::object& cron_job);
-    Task<std::optional<std::set<std::string>>> find_missing(json::object cron_job,
+    Task<std::optional<std::set<std::string>>> find_missing(kube::ObjectPtr object,
                                                             std::set<std::string> known);
-    Task<bool> carry_out(json::object cron_job, CronJobPlan plan, kube::TimeZone zone);
+    Task<bool> carry_out(kube::ObjectPtr cron_job, CronJobPlan plan, kube::TimeZone zone);
     Task<bool> remove_jobs(Owner owner, std::vector<JobRecord> jobs);
-    Task<bool> make_job(const json::object& cron_job, CronJobPlan& plan, kube::TimeZone zone);
-    Task<bool> write_status(json::object& cron_job, json::object status);
+    Task<bool> make_job(kube::ObjectPtr cron_job, CronJobPlan& plan, kube::TimeZone zone);
 
     kube::Client& client_;
     Clock& clock_;
+    SideThread* const side_thread_;  ///< for large CronJobs; may be null
     JobTable& jobs_;
     kube::EventRecorder events_;
     kube::Informer<Known> cron_jobs_;

@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "base/log.h"
 #include "kube/values/document.h"
-#include "kube/values/equality.h"
+#include "kube/values/text_size.h"
 #include "workloads/internal/deployments/app_types.h"
 #include "workloads/internal/deployments/rollout_set.h"
 #include "workloads/internal/pods/gathered_changes.h"
+#include "workloads/internal/pods/status_write.h"
 
 namespace muster::workloads {
 
@@ -24,9 +24,11 @@ const json::object& template_of(const json::object& object) {
 }  // namespace
 
 DeploymentController::DeploymentController(kube::Client& client, Clock& clock, Rng& rng,
-                                           TaskGroup& tasks, ReplicaSetTable& sets, PodTable& pods)
+                                           TaskGroup& tasks, ReplicaSetTable& sets, PodTable& pods,
+                                           SideThread* side_thread)
     : client_(client),
       clock_(clock),
+      side_thread_(side_thread),
       sets_(sets),
       pods_(pods),
       events_(client, clock, rng, tasks, "deployment-controller"),
@@ -58,43 +60,53 @@ Task<bool> DeploymentController::reconcile(std::string key) {
         controller_.set_deadline(key, std::nullopt);
         co_return got.error().code() == Code::kNotFound;
     }
-    json::object deployment = kube::copy_of((*got)->get_object());
-    auto sets = co_await read_sets(name, std::string(kube::uid_of(deployment)));
+    const kube::ObjectPtr deployment = *std::move(got);
+    auto sets = co_await read_sets(name, std::string(kube::uid_of(deployment->get_object())));
     if (!sets) co_return false;
-    DeploymentFacts facts{deployment, *std::move(sets), {}};
-    for (const json::object& set : facts.sets) {
-        std::int64_t running = 0;
-        for (const PodPtr& pod : pods_.of(kReplicaSets.kind, kube::namespaced_name_of(set)).pods)
-            running += pod->ended() ? 0 : 1;
-        facts.running.emplace(kube::name_of(set), running);
+    std::map<std::string, std::int64_t, std::less<>> running;
+    std::size_t bytes = kube::text_size(*deployment, kWorthSideThread);
+    for (const kube::ObjectPtr& set : *sets) {
+        std::int64_t count = 0;
+        for (const PodPtr& pod :
+             pods_.of(kReplicaSets.kind, kube::namespaced_name_of(set->get_object())).pods)
+            count += pod->ended() ? 0 : 1;
+        running.emplace(kube::name_of(set->get_object()), count);
+        bytes += kube::text_size(*set, kWorthSideThread);
     }
-    DeploymentPlan plan = plan_deployment(std::move(facts), clock_.wall_now());
+    DeploymentPlan plan = co_await compute_beside(
+        side_thread_, "plan a deployment", bytes,
+        [deployment, sets = *std::move(sets), running, now = clock_.wall_now()] {
+            DeploymentFacts facts{deployment->get_object(), {}, running};
+            for (const kube::ObjectPtr& set : sets)
+                facts.sets.push_back(kube::copy_of(set->get_object()));
+            return plan_deployment(std::move(facts), now);
+        });
     controller_.set_deadline(key, plan.again);
-    co_return co_await carry_out(std::move(deployment), std::move(plan));
+    co_return co_await carry_out(deployment, std::move(plan));
 }
 
 /// The ReplicaSets that it controls, as they are now; nullopt if one can't be read.
-Task<std::optional<std::vector<json::object>>> DeploymentController::read_sets(
+Task<std::optional<std::vector<kube::ObjectPtr>>> DeploymentController::read_sets(
     kube::NamespacedName name, std::string uid) {
-    std::vector<json::object> sets;
+    std::vector<kube::ObjectPtr> sets;
     for (std::string& set : sets_.of_deployment(name)) {
         const auto got = co_await client_.get(kReplicaSets, name.namespace_, std::move(set));
         if (!got && got.error().code() == Code::kNotFound) continue;
         if (!got) co_return std::nullopt;
-        const json::object& object = (*got)->get_object();
-        if (is_controlled_by(object, uid)) sets.push_back(kube::copy_of(object));
+        if (is_controlled_by((*got)->get_object(), uid)) sets.push_back(*got);
     }
     co_return sets;
 }
 
-Task<bool> DeploymentController::carry_out(json::object deployment, DeploymentPlan plan) {
-    const Owner owner = owner_of(kDeployments, deployment);
+Task<bool> DeploymentController::carry_out(kube::ObjectPtr deployment, DeploymentPlan plan) {
+    const Owner owner = owner_of(kDeployments, deployment->get_object());
     if (!co_await change_sets(owner, plan)) co_return false;
     bool complete = true;
     if (plan.create) complete = co_await make_set(deployment, plan);
     if (!plan.create || complete) tell_scaled(owner, plan);
     // Before the revision, which makes the Deployment we know an old one.
-    const bool written = co_await write_status(deployment, std::move(plan.status));
+    const bool written =
+        co_await write_status(client_, kDeployments, deployment, std::move(plan.status));
     if (!plan.revision.empty())
         complete &= co_await write_revision(owner, std::move(plan.revision));
     co_return complete&& written;
@@ -123,8 +135,8 @@ Task<bool> DeploymentController::change_sets(const Owner& owner, DeploymentPlan&
 }
 
 /// False: it is not there. What follows from that is in the plan's status.
-Task<bool> DeploymentController::make_set(const json::object& deployment, DeploymentPlan& plan) {
-    const Owner owner = owner_of(kDeployments, deployment);
+Task<bool> DeploymentController::make_set(kube::ObjectPtr deployment, DeploymentPlan& plan) {
+    const Owner owner = owner_of(kDeployments, deployment->get_object());
     const std::string name(kube::name_of(*plan.create));
     const auto made =
         co_await client_.create(kReplicaSets, owner.name.namespace_, *std::move(plan.create));
@@ -139,10 +151,15 @@ Task<bool> DeploymentController::make_set(const json::object& deployment, Deploy
     }
     const auto got = co_await client_.get(kReplicaSets, owner.name.namespace_, name);
     if (!got) co_return false;
-    const json::object& there = (*got)->get_object();
+    const kube::ObjectPtr there = *got;
+    const bool same =
+        co_await compute_beside(side_thread_, "compare templates",
+                                kube::text_size(*there, kWorthSideThread), [deployment, there] {
+                                    return same_template(template_of(there->get_object()),
+                                                         template_of(deployment->get_object()));
+                                });
     // The watch has not shown it yet; or another template has the same hash.
-    if (!is_controlled_by(there, owner.uid) ||
-        !same_template(template_of(there), template_of(deployment)))
+    if (!is_controlled_by(there->get_object(), owner.uid) || !same)
         plan.status["collisionCount"] = kube::int_at(plan.status, "collisionCount").value_or(0) + 1;
     co_return false;
 }
@@ -154,19 +171,6 @@ Task<bool> DeploymentController::write_revision(Owner owner, std::string revisio
         co_await client_.patch(kDeployments, owner.name.namespace_, owner.name.name,
                                kube::ContentType::kMergePatch, patch);
     co_return written || written.error().code() == Code::kNotFound;
-}
-
-Task<bool> DeploymentController::write_status(json::object& deployment, json::object status) {
-    if (kube::equal(kube::child(deployment, "status"), status)) co_return true;
-    const kube::NamespacedName name = kube::namespaced_name_of(deployment);
-    deployment["status"] = std::move(status);
-    const auto written = co_await client_.update(kDeployments, name.namespace_, name.name,
-                                                 std::move(deployment), "status");
-    if (written || written.error().code() == Code::kNotFound) co_return true;
-    if (written.error().code() != Code::kConflict)
-        log::warning("the status of a Deployment can't be written",
-                     {{"deployment", name.text()}, {"error", written.error().message()}});
-    co_return false;
 }
 
 }  // namespace muster::workloads

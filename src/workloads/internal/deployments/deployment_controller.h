@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/side_thread.h"
 #include "kube/client/controller.h"
 #include "kube/client/event_recorder.h"
 #include "kube/client/informer.h"
@@ -21,7 +22,7 @@ namespace muster::workloads {
 class DeploymentController {
   public:
     DeploymentController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                         ReplicaSetTable& sets, PodTable& pods);
+                         ReplicaSetTable& sets, PodTable& pods, SideThread* side_thread);
 
     /// A pod of this ReplicaSet has changed; it has so many.
     void pod_changed(const kube::NamespacedName& set, std::size_t pods);
@@ -36,17 +37,17 @@ class DeploymentController {
     struct Known {};
 
     Task<bool> reconcile(std::string key);
-    Task<std::optional<std::vector<json::object>>> read_sets(kube::NamespacedName name,
-                                                             std::string uid);
-    Task<bool> carry_out(json::object deployment, DeploymentPlan plan);
+    Task<std::optional<std::vector<kube::ObjectPtr>>> read_sets(kube::NamespacedName name,
+                                                                std::string uid);
+    Task<bool> carry_out(kube::ObjectPtr deployment, DeploymentPlan plan);
     Task<bool> change_sets(const Owner& owner, DeploymentPlan& plan);
-    Task<bool> make_set(const json::object& deployment, DeploymentPlan& plan);
+    Task<bool> make_set(kube::ObjectPtr deployment, DeploymentPlan& plan);
     Task<bool> write_revision(Owner owner, std::string revision);
-    Task<bool> write_status(json::object& deployment, json::object status);
     void tell_scaled(const Owner& owner, const DeploymentPlan& plan);
 
     kube::Client& client_;
     Clock& clock_;
+    SideThread* const side_thread_;  ///< for large Deployments; may be null
     ReplicaSetTable& sets_;
     PodTable& pods_;
     kube::EventRecorder events_;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/time/bounded_seconds.h"
+#include "kube/values/document.h"
 #include "kube/values/json_access.h"
 #include "kube/values/time.h"
 #include "workloads/internal/deployments/deployment_conditions.h"
@@ -401,7 +402,7 @@ void DeploymentPlanner::note_failures() {
         if (known != nullptr &&
             kube::string_at(*known, "reason") == kube::string_at(*failure, "reason"))
             return;
-        json::object made = *failure;
+        json::object made = kube::copy_of(*failure);
         made["lastUpdateTime"] = kube::string_at(*failure, "lastTransitionTime");
         return put_condition(plan_.status, std::move(made));
     }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/async/side_thread.h"
 #include "kube/client/controller.h"
 #include "kube/client/event_recorder.h"
 #include "workloads/internal/deployments/replica_set_plan.h"
@@ -17,7 +18,7 @@ namespace muster::workloads {
 class ReplicaSetController {
   public:
     ReplicaSetController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                         ReplicaSetTable& sets, PodTable& pods);
+                         ReplicaSetTable& sets, PodTable& pods, SideThread* side_thread);
 
     /// A pod of this ReplicaSet has changed; it has so many.
     void pod_changed(const kube::NamespacedName& set, std::size_t pods);
@@ -26,11 +27,11 @@ class ReplicaSetController {
 
   private:
     Task<bool> reconcile(std::string key);
-    Task<std::string> change_pods(const json::object& set, ReplicaChange change);
-    Task<bool> write_status(json::object& set, json::object status);
+    Task<std::string> change_pods(kube::ObjectPtr set, ReplicaChange change);
 
     kube::Client& client_;
     Clock& clock_;
+    SideThread* const side_thread_;  ///< for large ReplicaSets; may be null
     PodTable& pods_;
     kube::EventRecorder events_;
     PodWriter writer_;

@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/parse_number.h"
+#include "kube/values/document.h"
 #include "kube/values/equality.h"
 #include "kube/values/json_access.h"
 #include "kube/values/time.h"
@@ -16,7 +17,7 @@ namespace muster::workloads {
 namespace {
 
 json::object without_hash(const json::object& template_) {
-    json::object copy = template_;
+    json::object copy = kube::copy_of(template_);
     if (json::object* metadata = kube::object_at(copy, "metadata")) {
         if (json::object* labels = kube::object_at(*metadata, "labels")) labels->erase(kHashLabel);
         for (const char* key : {"labels", "annotations", "creationTimestamp"}) {
@@ -102,12 +103,12 @@ std::string template_hash(const json::object& template_, std::int64_t collisions
 
 json::object new_replica_set(const json::object& deployment) {
     const json::object& spec = kube::child(deployment, "spec");
-    json::object template_ = kube::child(spec, "template");
+    json::object template_ = kube::copy_of(kube::child(spec, "template"));
     const std::string hash = template_hash(
         template_, kube::int_at(kube::child(deployment, "status"), "collisionCount").value_or(0));
     json::object& labels = object_in(object_in(template_, "metadata"), "labels");
     labels[kHashLabel] = hash;
-    json::object selector = kube::child(spec, "selector");
+    json::object selector = kube::copy_of(kube::child(spec, "selector"));
     object_in(selector, "matchLabels")[kHashLabel] = hash;
     const Owner owner = owner_of(kDeployments, deployment);
     json::object made{{"apiVersion", kReplicaSets.api_version()},

@@ -4,11 +4,10 @@
 
 #include <utility>
 
-#include "base/log.h"
-#include "kube/values/document.h"
-#include "kube/values/equality.h"
+#include "kube/values/text_size.h"
 #include "workloads/internal/jobs/job_pods.h"
 #include "workloads/internal/pods/gathered_changes.h"
+#include "workloads/internal/pods/status_write.h"
 
 namespace muster::workloads {
 
@@ -19,9 +18,10 @@ constexpr int kJobsAtATime = 4;
 }  // namespace
 
 JobController::JobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks,
-                             JobTable& jobs, PodTable& pods)
+                             JobTable& jobs, PodTable& pods, SideThread* side_thread)
     : client_(client),
       clock_(clock),
+      side_thread_(side_thread),
       pods_(pods),
       events_(client, clock, rng, tasks, "job-controller"),
       writer_(client, pods, events_),
@@ -42,22 +42,21 @@ Task<bool> JobController::reconcile(std::string key) {
     const kube::NamespacedName name = name_of_key(key);
     auto got = co_await client_.get(kube::types::kBatchJobs, name.namespace_, name.name);
     if (!got && got.error().code() != Code::kNotFound) co_return false;
-    json::object job;
-    if (got) job = kube::copy_of((*got)->get_object());
     PodTable::Seen seen = pods_.of("Job", name);
     std::vector<PodPtr> own;
     std::vector<PodPtr> left;  // of a Job that is gone
     for (PodPtr& pod : seen.pods)
-        (got && pod->owner_uid == kube::uid_of(job) ? own : left).push_back(std::move(pod));
+        (got && pod->owner_uid == kube::uid_of((*got)->get_object()) ? own : left)
+            .push_back(std::move(pod));
     const bool released = co_await release(std::move(left));
     if (!got) {
         controller_.set_deadline(key, std::nullopt);
         co_return released;
     }
     if (!seen.complete) controller_.requeue_at(key, clock_.now() + PodTable::kLongestLag);
-    JobPlan plan = plan_job(job, own, clock_.wall_now());
+    JobPlan plan = plan_job((*got)->get_object(), own, clock_.wall_now());
     controller_.set_deadline(key, plan.again);
-    const bool done = co_await carry_out(std::move(job), std::move(plan));
+    const bool done = co_await carry_out(*std::move(got), std::move(plan));
     co_return released&& done;
 }
 
@@ -72,19 +71,20 @@ Task<bool> JobController::release(std::vector<PodPtr> pods) {
     co_return complete;
 }
 
-Task<bool> JobController::carry_out(json::object job, JobPlan plan) {
+Task<bool> JobController::carry_out(kube::ObjectPtr job, JobPlan plan) {
     if (plan.delete_job) {
         const bool released = co_await release(std::move(plan.untrack));
         const bool deleted = co_await delete_job(std::move(job));
         co_return released&& deleted;
     }
-    const Owner owner = owner_of(kube::types::kBatchJobs, job);
+    const Owner owner = owner_of(kube::types::kBatchJobs, job->get_object());
     bool complete = co_await remove_pods(owner, plan);
     std::int64_t made = 0;
     complete &= co_await make_pods(job, plan, made);
     if (made > 0) plan.status["active"] = plan.active + made;
     // Nothing that depends on what the status says may happen before it says so.
-    const bool written = co_await write_status(job, std::move(plan.status));
+    const bool written =
+        co_await write_status(client_, kube::types::kBatchJobs, job, std::move(plan.status));
     if (!written) co_return false;
     for (JobEvent& event : plan.events)
         events_.record(owner.reference(),
@@ -109,32 +109,23 @@ Task<bool> JobController::remove_pods(Owner owner, JobPlan& plan) {
 }
 
 /// Ends with the first pod that can't be made: the next ones would be refused, too.
-Task<bool> JobController::make_pods(const json::object& job, const JobPlan& plan,
-                                    std::int64_t& made) {
-    const Owner owner = owner_of(kube::types::kBatchJobs, job);
+Task<bool> JobController::make_pods(kube::ObjectPtr job, const JobPlan& plan, std::int64_t& made) {
+    const Owner owner = owner_of(kube::types::kBatchJobs, job->get_object());
+    const std::size_t bytes = plan.make > 0 ? kube::text_size(*job, kWorthSideThread) : 0;
     for (; made < plan.make; ++made) {
         std::optional<std::int64_t> index;
         if (!plan.indexes.empty()) index = plan.indexes[static_cast<std::size_t>(made)];
-        const Result<void> done = co_await writer_.make(owner, job_pod(job, index));
+        json::object pod = co_await compute_beside(side_thread_, "make a pod", bytes, [job, index] {
+            return job_pod(job->get_object(), index);
+        });
+        const Result<void> done = co_await writer_.make(owner, std::move(pod));
         if (!done) co_return false;
     }
     co_return true;
 }
 
-Task<bool> JobController::write_status(json::object& job, json::object status) {
-    if (kube::equal(kube::child(job, "status"), status)) co_return true;
-    const kube::NamespacedName name = kube::namespaced_name_of(job);
-    job["status"] = std::move(status);
-    const auto written = co_await client_.update(kube::types::kBatchJobs, name.namespace_,
-                                                 name.name, std::move(job), "status");
-    if (written || written.error().code() == Code::kNotFound) co_return true;
-    if (written.error().code() != Code::kConflict)
-        log::warning("the status of a Job can't be written",
-                     {{"job", name.text()}, {"error", written.error().message()}});
-    co_return false;
-}
-
-Task<bool> JobController::delete_job(json::object job) {
+Task<bool> JobController::delete_job(kube::ObjectPtr deleted) {
+    const json::object& job = deleted->get_object();
     kube::DeleteOptions options;
     options.propagation = kube::Propagation::kForeground;
     options.precondition_uid = kube::uid_of(job);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/async/side_thread.h"
 #include "kube/client/controller.h"
 #include "kube/client/event_recorder.h"
 #include "workloads/internal/jobs/job_plan.h"
@@ -18,7 +19,7 @@ namespace muster::workloads {
 class JobController {
   public:
     JobController(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& tasks, JobTable& jobs,
-                  PodTable& pods);
+                  PodTable& pods, SideThread* side_thread);
 
     /// Once the Jobs are known.
     void start();
@@ -26,14 +27,14 @@ class JobController {
   private:
     Task<bool> reconcile(std::string key);
     Task<bool> release(std::vector<PodPtr> pods);
-    Task<bool> carry_out(json::object job, JobPlan plan);
+    Task<bool> carry_out(kube::ObjectPtr job, JobPlan plan);
     Task<bool> remove_pods(Owner owner, JobPlan& plan);
-    Task<bool> make_pods(const json::object& job, const JobPlan& plan, std::int64_t& made);
-    Task<bool> write_status(json::object& job, json::object status);
-    Task<bool> delete_job(json::object job);
+    Task<bool> make_pods(kube::ObjectPtr job, const JobPlan& plan, std::int64_t& made);
+    Task<bool> delete_job(kube::ObjectPtr job);
 
     kube::Client& client_;
     Clock& clock_;
+    SideThread* const side_thread_;  ///< for large Jobs; may be null
     PodTable& pods_;
     kube::EventRecorder events_;
     PodWriter writer_;
