@@ -487,7 +487,8 @@ run_pytest() {
         return
     fi
     (
-        export PATH PYTHONDONTWRITEBYTECODE=1
+        # What runs leave is not for the home of whoever tests.
+        export PATH PYTHONDONTWRITEBYTECODE=1 MUSTER_RUNS_DIR=$root/build/runs
         PATH=$(job_path 2>/dev/null)
         cd "$root"
         step "run $suite" any_or_none ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"

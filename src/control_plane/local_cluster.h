@@ -83,7 +83,7 @@ class LocalCluster {
     const bool has_roles_;
     const bool has_workloads_;
     std::unique_ptr<DiscardedFiles> discarded_;  ///< null without volumes
-    SideThread* const side_thread_;  ///< may be null
+    SideThread* const side_thread_;              ///< may be null
     operators::OperatorOptions operator_options_;
     apiserver::ApiServer api_;
     kube::Client client_;

@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
             "operator's; the one that runs here has apiVersion: kubeflow.org/v1, and its fields "
             "may differ"},
         Row{"KindOfAnotherController", "kind: PyTorchJob", "kind: Deployment",
-            "j.yaml:2:7: note: kind: the Deployment is passed over: it runs on 'muster up' only; for "
+            "j.yaml:2:7: note: kind: the Deployment is passed over: it runs on 'muster up' only; "
+            "for "
             "'muster run' write the template of its pods as a Pod"},
         Row{"KindOfStorage", "kind: PyTorchJob", "kind: PersistentVolumeClaim",
             "j.yaml:1:13: error: apiVersion: PersistentVolumeClaim is not served in version "

@@ -82,6 +82,7 @@ import os, pty, signal, subprocess, sys
 
 words = sys.argv[1:]
 signal.alarm(40)
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a suite in the background of a shell hears none
 if "-it" in words:
     pid, terminal = pty.fork()
     if pid == 0:

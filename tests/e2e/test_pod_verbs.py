@@ -365,6 +365,7 @@ def test_scale_changes_a_type_or_what_the_kind_calls_its_scale(server):
     server.apply(pytorchjob("scaled", "exec sleep 1000", 1, "exec sleep 1000"))
     said = server.verb("scale", "scaled", "--replicas", "Worker=2").stdout
     assert said == "pytorchjob.kubeflow.org/scaled scaled\n"
+    server.kubectl("wait", "pod/scaled-worker-1", "--for=create", "--timeout=60s")
     server.verb("wait", "pod/scaled-worker-1", "--for", "condition=Ready")
     for count in ("3", "1"):
         ours, theirs = both(server, "scale", "pytorchjob/scaled", f"--replicas={count}")

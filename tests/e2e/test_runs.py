@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import BINARY, NOBODY, needs_root, pytorchjob
+from conftest import BINARY, NOBODY, ROOT, needs_root, pytorchjob
 from test_verbs import Server
 
 TWO_RANKS = pytorchjob("pair", "echo one-$RANK; sleep 0.1; echo two-$RANK",
@@ -21,8 +21,6 @@ HELD = "echo begun-$RANK; until [ -e GO ]; do sleep 0.02; done; echo ended-$RANK
 @pytest.fixture
 def runs(muster):
     """The folders of a test's own runs."""
-    muster.environment["MUSTER_RUNS_DIR"] = str(muster.directory / "runs")
-    muster.cwd = muster.directory
     return muster.directory / "runs"
 
 
@@ -186,7 +184,7 @@ def test_rerun_types_the_line_again(muster, runs):
     again = muster.run("rerun", "a")
     assert again.status == 0 and "it's a word" in again.out, again
     assert names(muster, "-a") == ["a-2", "a-1"]
-    assert record(runs / "a-2")["directory"] == str(muster.directory)
+    assert record(runs / "a-2")["directory"] == str(ROOT)
 
 
 def test_a_manifest_of_standard_input_is_rerun(muster, runs):
@@ -270,17 +268,15 @@ def test_a_folder_that_can_not_be_made_stops_nothing(muster, runs, tmp_path):
     other = tmp_path / "other"
     other.mkdir(mode=0o700)
     os.chown(other, NOBODY, NOBODY)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", small], check=True)
-    try:
-        for place, why in [(other, "another user's"), ("/proc/self/nothing", "No such file"), (small, "MiB are free"), (manifest, "not a directory")]:
-            muster.environment["MUSTER_RUNS_DIR"] = str(place)
-            finished = muster.run("run", manifest)
-            assert finished.status == 0 and "it ran" in finished.out, finished
-            assert "this run is not kept" in finished.out and why in finished.out, finished
-            refused = muster.run("run", "-d", manifest)
-            assert refused.status == 1 and why in refused.err and "MUSTER_RUNS_DIR" in refused.err, refused
-    finally:
-        subprocess.run(["umount", small], check=True)
+    # The mount is seen by these musters alone.
+    muster.prefix = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=1m,mode=700 tmpfs {small} && exec "$@"', "sh"]
+    for place, why in [(other, "another user's"), ("/proc/self/nothing", "No such file"), (small, "MiB are free"), (manifest, "not a directory")]:
+        muster.environment["MUSTER_RUNS_DIR"] = str(place)
+        finished = muster.run("run", manifest)
+        assert finished.status == 0 and "it ran" in finished.out, finished
+        assert "this run is not kept" in finished.out and why in finished.out, finished
+        refused = muster.run("run", "-d", manifest)
+        assert refused.status == 1 and why in refused.err and "MUSTER_RUNS_DIR" in refused.err, refused
     silent = muster.run("run", "--no-record", manifest)
     assert silent.status == 0 and "not kept" not in silent.out
 

@@ -328,10 +328,7 @@ class RunVerb final : public VerbOf<RunOptions> {
             return "--elastic is for manifests: a script of PyTorch always has an agent. "
                    "--workers 2:8 makes its job elastic";
         options_.script.request.warm = options_.warm;
-        if (is_script && has_n_ && !options_.on_up && context_.empty() && kubeconfig_.empty())
-            return fmt::format(
-                "-n wants a number of processes or auto, not \"{}\"; --namespace names a namespace",
-                options_.manifest.adjustments.namespace_);
+        if (auto wrong = refuse_n()) return wrong;
         if (auto wrong = script_.finish(flags, options_.script)) return wrong;
         if (!is_script && options_.manifest.files.empty() && !flags.given("--filename"))
             return name() == kLaunchVerb
@@ -348,9 +345,7 @@ class RunVerb final : public VerbOf<RunOptions> {
             options_.cluster = {.kubeconfig = kubeconfig_,
                                 .context = context_,
                                 .namespace_ = options_.manifest.adjustments.namespace_};
-        if (is_notification_url(options_.notify))
-            if (auto url = notification_url(options_.notify); !url)
-                return fmt::format("--notify {}: {}", options_.notify, url.error().message());
+        if (auto wrong = refuse_notify()) return wrong;
         if (auto wrong = read_output(output_, options_.output)) return wrong;
         if (auto wrong = read_duration("--timeout", timeout_, "90s or 1h30m", options_.timeout))
             return wrong;
@@ -359,6 +354,22 @@ class RunVerb final : public VerbOf<RunOptions> {
     int run() override { return run_jobs(options_); }
 
   private:
+    /// Of a script on this machine it is the number of processes, and nothing else.
+    std::optional<std::string> refuse_n() const {
+        const bool on_server = options_.on_up || !context_.empty() || !kubeconfig_.empty();
+        if (!has_n_ || on_server || options_.script.command.empty()) return std::nullopt;
+        return fmt::format(
+            "-n wants a number of processes or auto, not \"{}\"; --namespace names a namespace",
+            options_.manifest.adjustments.namespace_);
+    }
+
+    std::optional<std::string> refuse_notify() const {
+        if (!is_notification_url(options_.notify)) return std::nullopt;
+        const Result<NotificationUrl> url = notification_url(options_.notify);
+        if (url) return std::nullopt;
+        return fmt::format("--notify {}: {}", options_.notify, url.error().message());
+    }
+
     ManifestFlags manifest_;
     ScriptFlags script_;
     bool has_n_ = false;  ///< -n, and no number after it

@@ -28,7 +28,7 @@ std::vector<FoundRun> runs_over_limits(std::vector<FoundRun> runs, const RunLimi
     std::uint64_t bytes = 0;
     for (FoundRun& run : runs) {
         ++count;
-        bytes += run.record.end ? run.record.end->bytes : 0;
+        bytes += run.bytes;
         if (!run.alive && (count > limits.runs || bytes > limits.bytes))
             over.push_back(std::move(run));
     }

@@ -15,7 +15,8 @@ namespace muster::cli {
 struct FoundRun {
     RunRecord record;
     std::filesystem::path folder;
-    bool alive = false;  ///< its process lives
+    bool alive = false;       ///< its process lives
+    std::uint64_t bytes = 0;  ///< of its folder, if it has ended
 
     /// "running", how it ended, or "lost": its process was killed.
     std::string state() const;

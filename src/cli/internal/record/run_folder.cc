@@ -131,7 +131,7 @@ void RunFolder::discard() const {
 }
 
 Result<FoundRun> read_run(const fs::path& folder) {
-    FoundRun run{.record = {}, .folder = folder, .alive = is_locked(folder)};
+    FoundRun run{.record = {}, .folder = folder, .alive = is_locked(folder), .bytes = 0};
     std::error_code missing;
     if (!fs::is_directory(folder, missing))
         return Error(Code::kNotFound, "there is no run " + folder.filename().string());
@@ -140,6 +140,7 @@ Result<FoundRun> read_run(const fs::path& folder) {
     Result<RunRecord> record = value ? run_record(*value) : Error(Code::kInvalid, "");
     if (record) run.record = *std::move(record);
     run.record.name = folder.filename();
+    if (run.record.end) run.bytes = run.record.end->bytes;
     return run;
 }
 
@@ -163,6 +164,9 @@ void remove_old_runs(const fs::path& runs, const RunLimits& limits) {
             std::ignore = remove_run(entry);
     Result<std::vector<FoundRun>> found = list_runs(runs);
     if (!found) return;
+    // One whose process was killed has not said how large it is.
+    for (FoundRun& run : *found)
+        if (!run.alive && !run.record.end) run.bytes = bytes_of_folder(run.folder);
     for (const FoundRun& run : runs_over_limits(*std::move(found), limits))
         std::ignore = remove_run(run.folder);
 }

@@ -99,6 +99,15 @@ TEST_F(RunFolders, WhatIsLeftOverGoes) {
     EXPECT_THAT(*list_runs(runs_), IsEmpty());
 }
 
+TEST_F(RunFolders, OneThatWasKilledCountsWithWhatItHas) {
+    for (int i = 0; i < 3; ++i) {
+        const auto folder = RunFolder::create(runs_, "job");
+        ASSERT_TRUE(folder->write(kOutputFile, std::string(100, 'x')));
+    }
+    remove_old_runs(runs_, {.runs = 9, .bytes = 250});
+    EXPECT_THAT(*list_runs(runs_), SizeIs(2));
+}
+
 TEST_F(RunFolders, TheOldestFilesAreTrimmed) {
     fs::create_directories(home_ / "logs" / "a");
     const auto write = [&](const char* name, int age) {

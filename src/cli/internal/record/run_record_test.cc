@@ -71,6 +71,7 @@ FoundRun found(const std::string& job, int number, int started, std::uint64_t by
     run.record.subjects = {{"PyTorchJob", "default", job}};
     run.record.started = at(started);
     run.alive = alive;
+    run.bytes = alive ? 0 : bytes;
     if (!alive)
         run.record.end = RunEnd{.at = at(started + 1),
                                 .status = 0,

@@ -20,7 +20,8 @@ struct RunOptions {
     /// The cluster to run on; unset: this machine. The namespace is one of the manifest's
     /// adjustments.
     std::optional<ServerOptions> cluster;
-    bool on_up = false;  ///< it is this user's `muster up`, whose pods see the files of this machine
+    bool on_up =
+        false;  ///< it is this user's `muster up`, whose pods see the files of this machine
     std::string logs_dir;
     OutputFormat output = OutputFormat::kNone;
     bool keep = false;

@@ -472,7 +472,8 @@ std::vector<std::string> RunSession::leaving_pods() const {
         const bool leaves = std::ranges::any_of(posted_, [&pod](const Posted& posted) {
             return posted.removed && (posted.uid == pod.uid || posted.uid == pod.owner_uid);
         });
-        if (leaves && !pod.finished()) names.push_back(pod.name);
+        // With a bound there is time to wait until their names are free, too.
+        if (leaves && (options_.stop_timeout || !pod.finished())) names.push_back(pod.name);
     }
     std::ranges::sort(names);
     return names;

@@ -58,7 +58,8 @@ class RunSession {
         /// Others use the server too, and the connection to it may break.
         bool on_cluster = false;
         bool ranks = false;  ///< in lines of logs, pods are called "worker-0"
-        /// How long a stop waits for what it deletes; unset: as long as it takes.
+        /// How long a stop waits until what it deletes is gone; unset: it waits for processes to end,
+        /// as long as it takes.
         std::optional<Duration> stop_timeout = std::nullopt;
         /// Whether jobs that have ended are deleted on a cluster; empty: they stay.
         std::function<bool(bool succeeded)> removes_ended = nullptr;

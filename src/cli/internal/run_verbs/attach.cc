@@ -5,6 +5,7 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
+#include <csignal>
 #include <cstdio>
 
 #include "base/async/run_to_end.h"
@@ -99,7 +100,14 @@ Task<Result<void>> follow(const FoundRun& run, OutputCopy& output) {
 }
 
 Result<int> attach(const std::string& name) {
-    TRY(const FoundRun run, require_run(name, control_plane::current_caller()));
+    Result<FoundRun> found = require_run(name, control_plane::current_caller());
+    if (!found)
+        return Error(found.error().code(),
+                     fmt::format("{}; 'muster logs -f {}' follows a job of a server",
+                                 found.error().message(), name));
+    const FoundRun run = *std::move(found);
+    // Also where a shell has started it with this signal ignored, as in the background of a script.
+    std::signal(SIGINT, SIG_DFL);
     asio::io_context context(1);
     OutputCopy output(run.folder / kOutputFile);
     if (run.alive) TRY_VOID(run_to_end(context, follow(run, output)));

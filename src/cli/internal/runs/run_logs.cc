@@ -202,7 +202,9 @@ int show_run_logs(const FoundRun& run, const LogsOptions& options,
     RealClock clock;
     asio::io_context context(1);
     RunLogs logs(run, options, console, clock, context.get_executor());
-    // Ctrl-C ends a process that has nothing to clean up.
+    // Ctrl-C ends a process that has nothing to clean up, also where a shell has started it with
+    // this signal ignored.
+    std::signal(SIGINT, SIG_DFL);
     const Result<int> status = run_to_end(context, logs.run());
     if (status) return *status;
     tell_error(kLogsVerb, status.error());

@@ -61,7 +61,7 @@ Result<void> PodFiles::make(const kube::Pod& pod) {
         if (const Result<void> retained = retain_logs_of(logs_dir_, pod); !retained) {
             // The pod runs, and its logs go with it.
             log::warning("logs are not retained",
-                      {{"pod", pod.metadata.name}, {"error", retained.error().message()}});
+                         {{"pod", pod.metadata.name}, {"error", retained.error().message()}});
             logs_ = directory_ / "logs";
         }
     std::error_code error;
