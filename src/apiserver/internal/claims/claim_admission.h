@@ -3,6 +3,8 @@
 #include <boost/json/object.hpp>
 #include <string_view>
 
+#include "kube/values/json.h"
+
 namespace muster::apiserver {
 
 /// Finalizers that hold a claim while a pod uses it, and a volume while a claim has it.

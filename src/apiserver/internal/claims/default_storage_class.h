@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "kube/values/json.h"
+
 namespace muster::apiserver {
 
 /// As the store names them.
