@@ -416,7 +416,7 @@ TEST(CommandLine, VerbsOfServersSayWhatTheyWant) {
         {{"wait"}, "name what to wait for"},
         {{"wait", "pod/a"}, "--for"},
         {{"wait", "pod/a", "--for=delete", "--timeout=soon"}, "--timeout wants"},
-        {{"logs"}, "name a job"},
+        {{"logs"}, "name a run or a job"},
         {{"logs", "a", "--rank=-1"}, "--rank wants"},
         {{"logs", "a", "--since=yesterday"}, "--since wants"},
         {{"logs", "a", "-f", "-p"}, "do not go together"},

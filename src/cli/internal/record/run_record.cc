@@ -22,7 +22,7 @@ json::object end_to_json(const RunEnd& end) {
             {"result", end.result},
             {"why", to_array(end.why)},
             {"restarts", end.restarts},
-            {"bytes", end.bytes}};
+            {"bytes", static_cast<std::int64_t>(end.bytes)}};
 }
 
 WallTime time_at(const json::object& object, std::string_view key) {

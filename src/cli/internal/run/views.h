@@ -94,7 +94,6 @@ struct JobView {
     std::string uid;
     std::vector<ConditionView> conditions;
     std::map<std::string, CountsView> replicas;
-    int wanted = 0;          ///< replicas of all types together
     int group_restarts = 0;  ///< how often all of its pods were restarted together
 
     const ConditionView* true_condition(std::string_view type) const;

@@ -5,7 +5,6 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 RunTexts texts() {
@@ -19,7 +18,8 @@ RunTexts texts() {
                              .restarts = 0,
                              .bytes = 0};
     made.manifest =
-        "kind: A\nmetadata: {name: x}\nspec: {n: 1, list: [a, {b: 2}]}\n---\nkind: B\nmetadata: "
+        "kind: A\nmetadata: {name: x}\nspec: {count: 1, list: [a, {b: 2}]}\n---\nkind: "
+        "B\nmetadata: "
         "{name: y}\n";
     made.environment = "A=1\nB=x=y\n";
     made.packages = "numpy 1.2\ntorch 2.0\n";
@@ -37,21 +37,27 @@ TEST(RunDifference, EachPartIsCompared) {
     after.record.end->result = "failed";
     // Another order of the objects is no difference.
     after.manifest =
-        "kind: B\nmetadata: {name: y}\n---\nkind: A\nmetadata: {name: x}\nspec: {n: 2, list: [a, "
+        "kind: B\nmetadata: {name: y}\n---\nkind: A\nmetadata: {name: x}\nspec: {count: 2, list: "
+        "[a, "
         "{}]}\n";
     after.environment = "B=x=z\nC=\n";
     after.packages = "numpy 1.2\ntorch 2.1\n";
-    EXPECT_THAT(differences_of(texts(), after),
-                ElementsAre(RunDifference{"result", "", "succeeded", "failed"},
-                            RunDifference{"result", "exit status", "0", "3"},
-                            RunDifference{"command", "", "run 'a b.yaml'", "run c.yaml"},
-                            RunDifference{"manifest", "A x: spec.list[1]", "", "{}"},
-                            RunDifference{"manifest", "A x: spec.list[1].b", "2", ""},
-                            RunDifference{"manifest", "A x: spec.n", "1", "2"},
-                            RunDifference{"environment", "A", "1", ""},
-                            RunDifference{"environment", "B", "x=y", "x=z"},
-                            RunDifference{"environment", "C", "", ""},
-                            RunDifference{"packages", "torch", "2.0", "2.1"}));
+    EXPECT_EQ(differences_text(differences_of(texts(), after)),
+              "result\n"
+              "  succeeded -> failed\n"
+              "  exit status: 0 -> 3\n"
+              "command\n"
+              "  run 'a b.yaml' -> run c.yaml\n"
+              "manifest\n"
+              "  A x: spec.count: 1 -> 2\n"
+              "  A x: spec.list[1]: - -> {}\n"
+              "  A x: spec.list[1].b: 2 -> -\n"
+              "environment\n"
+              "  A: 1 -> -\n"
+              "  B: x=y -> x=z\n"
+              "  C: - -> -\n"
+              "packages\n"
+              "  torch: 2.0 -> 2.1\n");
 }
 
 TEST(RunDifference, ATextBySections) {

@@ -8,6 +8,7 @@
 #include "cli/internal/run/event_text.h"
 #include "cli/internal/run/run_history.h"
 #include "cli/internal/step/stuck.h"
+#include "jobs/kind.h"
 #include "kube/values/json_access.h"
 #include "kube/values/time.h"
 
@@ -64,6 +65,18 @@ Known known_of(const std::vector<kube::ObjectPtr>& pods,
     return known;
 }
 
+/// Replicas of all types together; 0 of a kind that is not known here.
+int wanted_pods(const json::object& job) {
+    const jobs::JobKind* const kind =
+        jobs::find_kind(kube::string_at(job, "apiVersion"), kube::string_at(job, "kind"));
+    int wanted = 0;
+    if (kind == nullptr) return wanted;
+    for (const auto& [type, replica] : kube::child(kube::child(job, "spec"), kind->replicas_field))
+        if (const json::object* fields = replica.if_object())
+            wanted += static_cast<int>(kube::int_at(*fields, "replicas").value_or(1));
+    return wanted;
+}
+
 std::string why_job(const json::value& object, const JobView& job, const Known& known) {
     std::string text;
     if (job.finished()) {
@@ -78,7 +91,7 @@ std::string why_job(const json::value& object, const JobView& job, const Known& 
                                                                   : tell_progress(job));
     const auto wait = what_it_waits_for({.job = &job,
                                          .pods = known.pods,
-                                         .wanted = job.wanted,
+                                         .wanted = wanted_pods(object.get_object()),
                                          .job_warning = known.history.warning_about(job.uid)});
     if (wait) text += "  it waits: " + tell_wait(*wait) + "\n";
     if (const auto loop = known.history.crash_loop(3))
