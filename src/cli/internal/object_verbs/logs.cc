@@ -98,15 +98,8 @@ std::optional<Subject> find_gone(const std::vector<runtime::RetainedPod>& kept,
 /// JOB, KIND/JOB or pod/NAME. A bare name is first that of a job, then that of a pod.
 Task<Result<Subject>> find_subject(Connection& connection, const LogsOptions& options) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
-    std::vector<const ApiResource*> kinds;
-    std::string name = options.about;
-    if (options.about.find('/') != options.about.npos) {
-        CO_TRY(const auto targets, parse_object_words({options.about}, catalog));
-        kinds.push_back(targets.front().resource);
-        name = targets.front().names.front();
-    } else {
-        CO_TRY(kinds, kinds_of_bare_names(catalog));
-    }
+    CO_TRY(const PossibleObject possible, parse_object_name(options.about, catalog));
+    const auto& [kinds, name] = possible;
     CO_TRY(const NamedObject found, co_await find_named(connection, kinds, name));
     if (const ApiResource* kind = found.resource) {
         Subject subject{.shown = fmt::format("{}/{}", kind->qualified_singular(), name),

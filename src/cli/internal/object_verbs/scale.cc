@@ -49,16 +49,9 @@ struct ScaleOptions {
 
 Task<Result<NamedObject>> find_scaled(Connection& connection, const ResourceCatalog& catalog,
                                       std::string about) {
-    std::vector<const ApiResource*> kinds;
-    std::string name = about;
-    if (about.find('/') != about.npos) {
-        CO_TRY(const auto targets, parse_object_words({about}, catalog));
-        kinds.push_back(targets.front().resource);
-        name = targets.front().names.front();
-    } else {
-        CO_TRY(kinds, kinds_of_bare_names(catalog));
-        kinds.pop_back();  // a pod has no replicas
-    }
+    CO_TRY(PossibleObject possible, parse_object_name(about, catalog));
+    auto& [kinds, name] = possible;
+    if (about.find('/') == about.npos) kinds.pop_back();  // a pod has no replicas
     CO_TRY(NamedObject found, co_await find_named(connection, kinds, name));
     if (found.resource == nullptr)
         co_return Error(Code::kNotFound,

@@ -2,17 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
 #include <utility>
 
 namespace muster::cli {
 
 Result<std::vector<const ApiResource*>> kinds_of_bare_names(const ResourceCatalog& catalog) {
     std::vector<const ApiResource*> kinds;
-    for (const ApiResource& resource : catalog.all())
-        if (resource.type.group == kGroupOfJobs && resource.can("get")) kinds.push_back(&resource);
+    std::set<std::string> seen;
+    for (const ApiResource& resource : catalog.all()) {
+        if (resource.type.group != kGroupOfJobs || !resource.can("get")) continue;
+        // A kind has all of its objects in each of its versions.
+        if (seen.insert(resource.type.plural).second) kinds.push_back(&resource);
+    }
     TRY(const auto pods, catalog.find("pods"));
     kinds.push_back(pods.front());
     return kinds;
+}
+
+Result<PossibleObject> parse_object_name(const std::string& word, const ResourceCatalog& catalog) {
+    if (word.find('/') == std::string::npos) {
+        TRY(auto kinds, kinds_of_bare_names(catalog));
+        return PossibleObject{std::move(kinds), word};
+    }
+    TRY(const auto targets, parse_object_words({word}, catalog));
+    return PossibleObject{{targets.front().resource}, targets.front().names.front()};
 }
 
 Task<Result<NamedObject>> find_named(Connection& connection, std::vector<const ApiResource*> kinds,

@@ -18,8 +18,16 @@ struct NamedObject {
     kube::ObjectPtr object;
 };
 
-/// The kinds whose objects may be called by their name alone: jobs, then pods.
+/// The kinds whose objects may be called by their name alone: jobs, each kind once, then pods.
 Result<std::vector<const ApiResource*>> kinds_of_bare_names(const ResourceCatalog& catalog);
+
+/// A name, and the kinds whose object it may be.
+struct PossibleObject {
+    std::vector<const ApiResource*> kinds;  ///< of the catalog, never empty
+    std::string name;
+};
+/// What NAME or KIND/NAME means.
+Result<PossibleObject> parse_object_name(const std::string& word, const ResourceCatalog& catalog);
 
 /// The first object of that name among the kinds, in the default namespace; `resource` is null if
 /// there is none.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 
-#include "base/parse_number.h"
 #include "base/visible_text.h"
 #include "cli/internal/run/event_text.h"
+#include "kube/client_config/server_url.h"
 #include "kube/values/json.h"
 #include "kube/values/time.h"
 
@@ -58,25 +58,9 @@ Result<NotificationUrl> notification_url(std::string_view text) {
     url.authority = authority;
     url.target = path == rest.npos ? "/" : std::string(rest.substr(path));
     if (url.target.front() == '?') url.target.insert(0, "/");
-    std::string_view host = authority;
-    std::string_view port;
-    if (host.starts_with('[')) {
-        const std::size_t end = host.find(']');
-        if (end == host.npos) return Error(Code::kInvalid, "\"]\" is missing after the address");
-        port = host.substr(end + 1);
-        host = host.substr(1, end - 1);
-    } else if (const std::size_t colon = host.find(':'); colon != host.npos) {
-        port = host.substr(colon);
-        host = host.substr(0, colon);
-    }
-    if (!port.empty()) {
-        const auto number = parse_number<std::uint16_t>(port.substr(1));
-        if (!port.starts_with(':') || !number || *number == 0)
-            return Error(Code::kInvalid, fmt::format("\"{}\" is not a port", port.substr(1)));
-        url.port = *number;
-    }
-    if (host.empty()) return Error(Code::kInvalid, "it names no host");
-    url.host = host;
+    TRY(const kube::HostPort place, kube::parse_host_port(authority));
+    url.host = place.host;
+    url.port = place.port.value_or(url.port);
     return url;
 }
 

@@ -10,16 +10,9 @@ namespace muster::cli {
 
 Task<Result<NamedJob>> find_job(Connection& connection, std::string word) {
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
-    std::vector<const ApiResource*> kinds;
-    std::string name = word;
-    if (word.find('/') != std::string::npos) {
-        CO_TRY(const auto targets, parse_object_words({word}, catalog));
-        kinds.push_back(targets.front().resource);
-        name = targets.front().names.front();
-    } else {
-        CO_TRY(kinds, kinds_of_bare_names(catalog));
-    }
-    CO_TRY(const NamedObject found, co_await find_named(connection, kinds, name));
+    CO_TRY(const PossibleObject possible, parse_object_name(word, catalog));
+    const std::string& name = possible.name;
+    CO_TRY(const NamedObject found, co_await find_named(connection, possible.kinds, name));
     if (found.resource == nullptr)
         co_return Error(
             Code::kNotFound,

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <set>
-#include <string>
 
 #include "base/time/real_clock.h"
 #include "cli/internal/connect/on_server.h"
@@ -62,10 +60,8 @@ Task<Result<std::vector<RunRow>>> jobs_of(Connection& connection, bool all_names
     CO_TRY(const ResourceCatalog catalog, co_await discover(connection));
     CO_TRY(const std::vector<const ApiResource*> kinds, kinds_of_bare_names(catalog));
     std::vector<RunRow> rows;
-    std::set<std::string> listed;
     for (const ApiResource* kind : kinds) {
-        // A kind has all of its jobs in each of its versions.
-        if (kind->type == kube::types::kPods || !listed.insert(kind->type.plural).second) continue;
+        if (kind->type == kube::types::kPods) continue;
         kube::ListOptions options;
         if (!all_namespaces) options.namespace_ = connection.default_namespace();
         CO_TRY(const kube::ListResult list, co_await connection.client().list(kind->type, options));

@@ -138,19 +138,10 @@ Task<Result<int>> rerun_job(Connection& connection, std::string word) {
 }
 
 int rerun(const RerunOptions& options) {
-    const control_plane::Caller caller = control_plane::current_caller();
-    const auto found = find_named_run(options.about, options.server, caller);
-    if (!found) {
-        tell_error(kRerunVerb, found.error());
-        return 1;
-    }
-    if (const std::optional<FoundRun>& run = *found) {
-        const Result<int> status = rerun_run(*run, options);
-        if (!status) tell_error(kRerunVerb, status.error());
-        return status ? *status : 1;
-    }
-    return on_server(kRerunVerb, options.server,
-                     [&](Connection& connection) { return rerun_job(connection, options.about); });
+    return on_run_or_server(
+        kRerunVerb, options.about, options.server,
+        [&](const FoundRun& run) { return rerun_run(run, options); },
+        [&](Connection& connection) { return rerun_job(connection, options.about); });
 }
 
 class RerunVerb final : public VerbOf<RerunOptions> {

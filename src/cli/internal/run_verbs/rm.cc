@@ -41,46 +41,34 @@ struct RmOptions {
     bool force = false;
 };
 
-Result<void> remove_one(const FoundRun& run, bool force) {
+Result<int> remove_one(const FoundRun& run, bool force) {
     if (run.alive && !force)
         return Error(
             Code::kInvalid,
             fmt::format("{0} runs: 'muster stop {0}' ends it, --force does both", run.record.name));
     if (run.alive) TRY_VOID(stop_run(run, false, std::nullopt));
-    return remove_run(run.folder);
+    TRY_VOID(remove_run(run.folder));
+    print(run.record.name + " removed\n");
+    return 0;
 }
 
-int delete_job(const ServerOptions& server, const std::string& word) {
-    return on_server(kRmVerb, server, [&](Connection& connection) -> Task<Result<int>> {
-        CO_TRY(const NamedJob job, co_await find_job(connection, word));
-        kube::DeleteOptions options;
-        options.propagation = kube::Propagation::kBackground;
-        CO_TRY_VOID(
-            co_await connection.client().remove(job.type, job.namespace_, job.name, options));
-        print(job.shown + " deleted\n");
-        co_return 0;
-    });
+Task<Result<int>> delete_job(Connection& connection, std::string word) {
+    CO_TRY(const NamedJob job, co_await find_job(connection, word));
+    kube::DeleteOptions options;
+    options.propagation = kube::Propagation::kBackground;
+    CO_TRY_VOID(co_await connection.client().remove(job.type, job.namespace_, job.name, options));
+    print(job.shown + " deleted\n");
+    co_return 0;
 }
 
 int remove_all(const RmOptions& options) {
-    const control_plane::Caller caller = control_plane::current_caller();
     int status = 0;
     for (const std::string& word : options.about) {
-        const auto run = find_named_run(word, options.server, caller);
-        if (!run) {
-            tell_error(kRmVerb, run.error());
-            status = 1;
-            continue;
-        }
-        if (!*run) {
-            status = std::max(status, delete_job(options.server, word));
-            continue;
-        }
-        const Result<void> removed = remove_one(**run, options.force);
-        if (removed) print((*run)->record.name + " removed\n");
-        if (removed) continue;
-        tell_error(kRmVerb, removed.error());
-        status = 1;
+        const int removed = on_run_or_server(
+            kRmVerb, word, options.server,
+            [&](const FoundRun& run) { return remove_one(run, options.force); },
+            [&](Connection& connection) { return delete_job(connection, word); });
+        status = std::max(status, removed);
     }
     return status;
 }

@@ -50,23 +50,16 @@ struct StopOptions {
 };
 
 int stop(const StopOptions& options) {
-    const control_plane::Caller caller = control_plane::current_caller();
-    const auto found = find_named_run(options.about, options.server, caller);
-    if (!found) {
-        tell_error(kStopVerb, found.error());
-        return 1;
-    }
-    if (const std::optional<FoundRun>& run = *found) {
-        if (!run->alive) {
-            fmt::print(stderr, "muster stop: {} has ended already\n", run->record.name);
+    const auto of_run = [&](const FoundRun& run) -> Result<int> {
+        if (!run.alive) {
+            fmt::print(stderr, "muster stop: {} has ended already\n", run.record.name);
             return 0;
         }
-        const Result<void> stopped = stop_run(*run, options.force, options.timeout);
-        if (stopped) print(run->record.name + " has ended\n");
-        if (!stopped) tell_error(kStopVerb, stopped.error());
-        return stopped ? 0 : 1;
-    }
-    return on_server(kStopVerb, options.server, [&](Connection& connection) -> Task<Result<int>> {
+        TRY_VOID(stop_run(run, options.force, options.timeout));
+        print(run.record.name + " has ended\n");
+        return 0;
+    };
+    const auto of_job = [&](Connection& connection) -> Task<Result<int>> {
         CO_TRY(const NamedJob job, co_await find_job(connection, options.about));
         if (job.type == kube::types::kPods)
             co_return Error(Code::kInvalid,
@@ -75,7 +68,8 @@ int stop(const StopOptions& options) {
         CO_TRY_VOID(co_await set_suspended(connection, job, true));
         print(job.shown + " suspended\n");
         co_return 0;
-    });
+    };
+    return on_run_or_server(kStopVerb, options.about, options.server, of_run, of_job);
 }
 
 class StopVerb final : public VerbOf<StopOptions> {

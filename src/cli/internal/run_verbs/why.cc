@@ -59,26 +59,20 @@ Result<std::string> why_run(const FoundRun& run) {
 }
 
 int why(const WhyOptions& options) {
-    const control_plane::Caller caller = control_plane::current_caller();
-    const auto found = find_named_run(options.about, options.server, caller);
-    if (!found) {
-        tell_error(kWhyVerb, found.error());
-        return 1;
-    }
-    if (const std::optional<FoundRun>& run = *found) {
-        const Result<std::string> text = why_run(*run);
-        if (text) print(*text);
-        if (!text) tell_error(kWhyVerb, text.error());
-        return text ? 0 : 1;
-    }
-    return on_server(kWhyVerb, options.server, [&](Connection& connection) -> Task<Result<int>> {
+    const auto of_run = [](const FoundRun& run) -> Result<int> {
+        TRY(const std::string text, why_run(run));
+        print(text);
+        return 0;
+    };
+    const auto of_job = [&](Connection& connection) -> Task<Result<int>> {
         CO_TRY(const NamedJob job, co_await find_job(connection, options.about));
         CO_TRY(const RunObjects objects,
                co_await collect_run_objects(connection.client(),
                                             {{job.type, job.namespace_, job.name}}));
         print(why_text(objects));
         co_return 0;
-    });
+    };
+    return on_run_or_server(kWhyVerb, options.about, options.server, of_run, of_job);
 }
 
 class WhyVerb final : public VerbOf<WhyOptions> {

@@ -77,6 +77,17 @@ Result<std::optional<FoundRun>> find_named_run(const std::string& word, const Se
     return std::optional(*run);
 }
 
+int on_run_or_server(const std::string& verb, const std::string& word, const ServerOptions& server,
+                     const std::function<Result<int>(const FoundRun&)>& with_run,
+                     const ServerWork& with_server) {
+    const auto found = find_named_run(word, server, control_plane::current_caller());
+    if (found && !*found) return on_server(verb, server, with_server);
+    const Result<int> status = found ? with_run(**found) : found.error();
+    if (status) return *status;
+    tell_error(verb, status.error());
+    return 1;
+}
+
 Result<FoundRun> require_run(const std::string& word, const control_plane::Caller& caller) {
     TRY(const std::vector<FoundRun> runs, list_runs(runs_directory(caller)));
     if (const FoundRun* run = choose_run(runs, word)) return *run;

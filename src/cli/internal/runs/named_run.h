@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "cli/internal/connect/on_server.h"
 #include "cli/internal/connect/server_options.h"
 #include "cli/internal/record/run_choice.h"
 #include "control_plane/daemon/caller.h"
@@ -17,7 +19,13 @@ namespace muster::cli {
 Result<std::optional<FoundRun>> find_named_run(const std::string& word, const ServerOptions& server,
                                                const control_plane::Caller& caller);
 
-/// The same, or kNotFound with what there is.
+/// Does a verb's work with what the word means: with the run, or else with the server. Returns the exit
+/// status; an error is printed as of on_server().
+int on_run_or_server(const std::string& verb, const std::string& word, const ServerOptions& server,
+                     const std::function<Result<int>(const FoundRun&)>& with_run,
+                     const ServerWork& with_server);
+
+/// The run that a word names, or kNotFound with what there is.
 Result<FoundRun> require_run(const std::string& word, const control_plane::Caller& caller);
 
 /// Whether this user's `muster up` serves on this machine.
