@@ -198,6 +198,7 @@ constexpr Case kConversions[] = {
     {"timestamp('2026-11-26T20:00:00Z').getHours('-08:00')", "12"},
     {"timestamp('2026-11-26T20:00:00Z').getHours('Europe/Paris')", "21"},
     {"timestamp('2026-07-26T20:00:00Z').getHours('Europe/Paris')", "22"},
+    {"timestamp('2045-07-26T20:00:00Z').getHours('Europe/Paris')", "22"},
     {"timestamp('2026-11-26T20:00:00Z').getHours('Nowhere')", "error: unknown time zone Nowhere"},
     {"duration('90m').getHours() + duration('90m').getMinutes()", "91"},
 };
