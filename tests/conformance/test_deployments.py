@@ -44,8 +44,10 @@ def running(api, pods, count, app="d"):
 
 
 def ready(api, pods, count, app="d"):
+    """Those that are not ready yet become so; the others may go as soon as these are."""
     for pod in running(api, pods, count, app):
-        set_ready(api, pod)
+        if not any(each["type"] == "Ready" and each["status"] == "True" for each in pod["status"].get("conditions", [])):
+            set_ready(api, pod)
 
 
 def roll(api, deployments, word):
@@ -206,8 +208,7 @@ def test_a_rollback_has_a_revision_of_its_own(api, deployments, sets, pods, kube
         ready(api, pods, 1)
         deployed(api, deployments, complete(1))
         roll(api, deployments, word)
-        for pod in running(api, pods, 2):
-            set_ready(api, pod)
+        ready(api, pods, 2)
         deployed(api, deployments, complete(1))
     # Of the former states one is kept.
     for rs in objects_when(api, sets, "app=d", lambda found: len(found) == 2):
@@ -215,8 +216,7 @@ def test_a_rollback_has_a_revision_of_its_own(api, deployments, sets, pods, kube
     assert sorted(names) == ["2", "3"]
     when(api, deployments, "d", lambda seen: seen["metadata"]["annotations"][REVISION] == "3")
     assert "rolled back" in kubectl("rollout", "undo", "deployment/d").stdout
-    for pod in running(api, pods, 2):
-        set_ready(api, pod)
+    ready(api, pods, 2)
     deployed(api, deployments, complete(1))
     assert "successfully rolled out" in kubectl("rollout", "status", "deployment/d", "--timeout=60s").stdout
     back = json.loads(kubectl("get", "rs", names["2"], "-o", "json").stdout)
