@@ -43,6 +43,11 @@ struct ReplicaType {
 struct ReplicaId {
     std::string type;  ///< canonical
     std::int32_t index = 0;
+    /// Of a kind with rising ids, whose replicas have them as their indices: the rank, where it is
+    /// not the index.
+    std::optional<std::int32_t> kept_rank = std::nullopt;
+
+    std::int32_t rank() const { return kept_rank.value_or(index); }
 
     friend auto operator<=>(const ReplicaId&, const ReplicaId&) = default;
 };
@@ -189,6 +194,9 @@ class JobKind {
     /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
     /// does.
     bool replaces_failed_pods = false;
+    /// The replacement of a pod has the next index that was never used, and the rank of its
+    /// predecessor; without this it has the same index (docs/design/elasticjob.md).
+    bool rising_ids = false;
     /// The label of a replica's index may count the ranks of the job: its pod's name tells the index.
     bool labels_ranks = false;
     /// Running is recorded before Succeeded, however short the job was.
