@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
 #include <optional>
+#include <set>
 
 #include "apiserver/api_server.h"
 #include "base/log.h"
@@ -176,6 +178,68 @@ TEST_P(WorkloadsTest, AJobCountsEachPodOnceWhateverIsLost) {
     EXPECT_EQ(number(job, "failed"), failed);
     EXPECT_GE(succeeded, 12);
     EXPECT_FALSE(kube::string_at(kube::child(job, "status"), "completionTime").empty());
+    for (const json::object& pod : list(kube::types::kPods))
+        EXPECT_TRUE(kube::strings_at(kube::metadata_of(pod), "finalizers").empty());
+}
+
+constexpr const char* kJobOfIndexes = R"({"metadata":{"name":"j"},"spec":{"completions":6,
+    "parallelism":3,"completionMode":"Indexed","backoffLimitPerIndex":2,"template":{"spec":
+    {"restartPolicy":"Never","containers":[{"name":"c","image":"i","command":["c"]}]}}}})";
+
+TEST_P(WorkloadsTest, AnIndexHasItsTriesWhateverIsLost) {
+    transport.loss = 0.2;
+    create(kube::types::kBatchJobs, kJobOfIndexes);
+    std::map<std::string, int> failures;
+    std::set<std::string> succeeded;
+    const auto ended = [&] {
+        const json::object job = get(kube::types::kBatchJobs, "j");
+        for (const json::object* one : kube::objects_at(kube::child(job, "status"), "conditions"))
+            if (kube::string_at(*one, "type") == "Complete" ||
+                kube::string_at(*one, "type") == "Failed")
+                return true;
+        return false;
+    };
+    for (int step = 0; step < 4000 && !ended(); ++step) {
+        advance(Duration(static_cast<Duration::rep>(rng.below(4'000'000'000))));
+        if (rng.chance(0.02)) {
+            stop();
+            transport.loss = 0;
+            start();
+            transport.loss = 0.2;
+        }
+        for (const json::object& pod : list(kube::types::kPods)) {
+            const json::object& annotations = kube::child(kube::metadata_of(pod), "annotations");
+            const std::string index(
+                kube::string_at(annotations, "batch.kubernetes.io/job-completion-index"));
+            if (phase(pod) == "Pending" && rng.chance(0.5)) {
+                EXPECT_EQ(
+                    kube::string_at(annotations, "batch.kubernetes.io/job-index-failure-count"),
+                    std::to_string(failures[index]))
+                    << index;
+                const bool ends_well = rng.chance(0.5);
+                if (ends_well) succeeded.insert(index);
+                if (!ends_well) ++failures[index];
+                set_phase(pod, ends_well ? "Succeeded" : "Failed");
+            } else if (phase(pod) != "Pending" && rng.chance(0.1)) {
+                delete_pod(pod);
+            }
+        }
+    }
+    transport.loss = 0;
+    advance(60s);
+    const json::object job = get(kube::types::kBatchJobs, "j");
+    std::vector<std::string> hopeless;
+    std::int64_t failed = 0;
+    for (const auto& [index, times] : failures) {
+        failed += times;
+        EXPECT_LE(times, 3) << index;
+        if (times == 3) hopeless.push_back(index);
+    }
+    EXPECT_EQ(succeeded.size() + hopeless.size(), 6u);
+    EXPECT_EQ(number(job, "failed"), failed);
+    EXPECT_EQ(number(job, "succeeded"), static_cast<std::int64_t>(succeeded.size()));
+    EXPECT_EQ(kube::string_at(kube::child(job, "status"), "completionTime").empty(),
+              !hopeless.empty());
     for (const json::object& pod : list(kube::types::kPods))
         EXPECT_TRUE(kube::strings_at(kube::metadata_of(pod), "finalizers").empty());
 }

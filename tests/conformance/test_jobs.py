@@ -128,6 +128,59 @@ def test_an_indexed_job_runs_each_index(api, jobs, pods):
     assert status["completedIndexes"] == "0-3" and status["succeeded"] == 4
 
 
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
+
+
+def numbered(found):
+    return {int(pod["metadata"]["labels"][INDEX]): pod for pod in found}
+
+
+def test_indexes_have_limits_of_their_own(api, namespace, jobs, pods):
+    policy = {"rules": [{"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [42]}}]}
+    made = make_job(api, jobs, completions=3, parallelism=3, completionMode="Indexed", backoffLimitPerIndex=1, podFailurePolicy=policy)
+    assert made["spec"]["backoffLimit"] == 2**31 - 1
+    running = numbered(active_pods(api, pods, 3))
+    assert {pod["metadata"]["annotations"][FAILURES] for pod in running.values()} == {"0"}
+    end_pod(api, running[0], "Failed", 1)
+    end_pod(api, running[1], "Failed", 42)
+    status = job_when(api, jobs, lambda status: status.get("failedIndexes") == "1")["status"]
+    assert "Failed" not in true_conditions(status)
+    # After a pause, and only then is the first one let go.
+    again = numbered(active_pods(api, pods, 2))
+    assert again[0]["metadata"]["annotations"][FAILURES] == "1"
+    end_pod(api, again[0], "Failed", 1)
+    status = job_when(api, jobs, lambda status: status.get("failedIndexes") == "0,1")["status"]
+    end_pod(api, again[2], "Succeeded", 0)
+    status = job_when(api, jobs, lambda status: "Failed" in true_conditions(status))["status"]
+    assert true_conditions(status) == {"FailureTarget": "FailedIndexes", "Failed": "FailedIndexes"}
+    assert status["conditions"][-1]["message"] == "Job has failed indexes"
+    assert (status["failedIndexes"], status["completedIndexes"], status["failed"], status["succeeded"]) == ("0,1", "2", 3, 1)
+    assert events_about(api, namespace, "j", "FailedIndexes") == ["Job has failed indexes"]
+
+
+def test_too_many_failed_indexes_end_a_job(api, jobs, pods):
+    make_job(api, jobs, completions=3, parallelism=3, completionMode="Indexed", backoffLimitPerIndex=0, maxFailedIndexes=0)
+    end_pod(api, numbered(active_pods(api, pods, 3))[2], "Failed", 1)
+    status = job_when(api, jobs, lambda status: "Failed" in true_conditions(status))["status"]
+    assert true_conditions(status)["Failed"] == "MaxFailedIndexesExceeded" and status["failedIndexes"] == "2"
+    assert status["conditions"][-1]["message"] == "Job has exceeded the specified maximal number of failed indexes"
+
+
+def test_a_success_policy_ends_a_job_early(api, jobs, pods):
+    make_job(api, jobs, completions=4, parallelism=4, completionMode="Indexed",
+             successPolicy={"rules": [{"succeededIndexes": "0", "succeededCount": 1}, {"succeededCount": 2}]})
+    running = numbered(active_pods(api, pods, 4))
+    end_pod(api, running[1], "Succeeded", 0)
+    status = job_when(api, jobs, lambda status: status.get("completedIndexes") == "1")["status"]
+    assert true_conditions(status) == {}
+    end_pod(api, running[3], "Succeeded", 0)
+    status = job_when(api, jobs, lambda status: "Complete" in true_conditions(status))["status"]
+    assert true_conditions(status) == {"SuccessCriteriaMet": "SuccessPolicy", "Complete": "SuccessPolicy"}
+    assert status["conditions"][-1]["message"] == "Matched rules at index 1"
+    assert status["completedIndexes"] == "1,3" and status["succeeded"] == 2
+    active_pods(api, pods, 0)
+
+
 def test_a_job_is_suspended_and_resumed(api, namespace, jobs, pods):
     make_job(api, jobs, suspend=True)
     status = job_when(api, jobs, lambda status: "Suspended" in true_conditions(status))["status"]

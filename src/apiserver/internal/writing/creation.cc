@@ -239,14 +239,15 @@ Task<StatusResult<WriteOutcome>> Creation::insert(Target target, DecodedObject d
     CO_TRY(const ServiceAddresses::Claim until_committed,
            co_await prepare(target, decoded, query.requester.body_bytes));
     json::object& object = decoded.object.object();
-    json::object& meta = object["metadata"].get_object();
-    const std::string prefix(string_at(meta, "generateName").substr(0, kGeneratedPrefixBytes));
-    const bool generated = string_at(meta, "name").empty() && !prefix.empty();
+    // Where it is may change with each member that is added to the object.
+    const auto meta = [&object]() -> json::object& { return object.at("metadata").get_object(); };
+    const std::string prefix(string_at(meta(), "generateName").substr(0, kGeneratedPrefixBytes));
+    const bool generated = string_at(meta(), "name").empty() && !prefix.empty();
     for (int attempt = 1;; ++attempt) {
-        if (generated) meta["name"] = prefix + random_suffix(state_.rng);
+        if (generated) meta()["name"] = prefix + random_suffix(state_.rng);
         if (attempt == 1)
             CO_TRY_VOID(co_await check_complete(target, decoded, surroundings, query.requester));
-        const std::string name(string_at(meta, "name"));
+        const std::string name(string_at(meta(), "name"));
         const bool last = !generated || attempt == kGeneratedNameAttempts;
         const std::string scope = target.type().namespaced ? target.namespace_ : std::string();
         if (const CachedObject* taken = state_.cache.find(target.def->storage_key(), scope, name)) {

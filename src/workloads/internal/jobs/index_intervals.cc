@@ -32,8 +32,25 @@ bool IndexIntervals::contains(std::int64_t index) const {
     return after != intervals_.begin() && std::prev(after)->second >= index;
 }
 
+std::int64_t IndexIntervals::count_in(const IndexIntervals& other) const {
+    std::int64_t common = 0;
+    auto b = other.intervals_.begin();
+    for (auto a = intervals_.begin(); a != intervals_.end() && b != other.intervals_.end();) {
+        const std::int64_t first = std::max(a->first, b->first);
+        const std::int64_t last = std::min(a->second, b->second);
+        common += std::max<std::int64_t>(last - first + 1, 0);
+        a->second < b->second ? static_cast<void>(++a) : static_cast<void>(++b);
+    }
+    return common;
+}
+
 void IndexIntervals::add(std::int64_t index) {
     if (!contains(index)) add_interval(index, index);
+}
+
+void IndexIntervals::add_all(const IndexIntervals& other) {
+    for (const auto& [first, last] : other.intervals_)
+        for (std::int64_t index = first; index <= last; ++index) add(index);
 }
 
 /// Of indexes that are not in the set.

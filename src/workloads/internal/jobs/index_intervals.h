@@ -16,8 +16,11 @@ class IndexIntervals {
     static IndexIntervals parse(std::string_view text, std::int64_t limit);
 
     void add(std::int64_t index);
+    void add_all(const IndexIntervals& other);
     bool contains(std::int64_t index) const;
     std::int64_t count() const { return count_; }
+    /// How many of them are in the other set, too.
+    std::int64_t count_in(const IndexIntervals& other) const;
     /// Two indexes in a row are written as "1,2", three as "1-3".
     std::string text() const;
     /// The first `most` indexes below `limit` that are not in the set.

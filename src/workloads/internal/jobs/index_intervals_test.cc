@@ -37,5 +37,16 @@ TEST(IndexIntervals, MissingOnesAreTheFirst) {
     EXPECT_THAT(read("").missing(2, 1), ElementsAre(0));
 }
 
+TEST(IndexIntervals, CountsWhatTwoSetsHaveInCommon) {
+    const auto of = [](const char* text) { return IndexIntervals::parse(text, 100); };
+    EXPECT_EQ(of("0-9").count_in(of("5-14")), 5);
+    EXPECT_EQ(of("0,2,4").count_in(of("1,3,5")), 0);
+    EXPECT_EQ(of("0-2,8-9").count_in(of("2-8")), 2);
+    EXPECT_EQ(of("").count_in(of("2-8")), 0);
+    IndexIntervals both = of("0-2,8");
+    both.add_all(of("2-3,9"));
+    EXPECT_EQ(both.text(), "0-3,8,9");
+}
+
 }  // namespace
 }  // namespace muster::workloads

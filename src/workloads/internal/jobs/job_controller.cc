@@ -113,11 +113,14 @@ Task<bool> JobController::make_pods(kube::ObjectPtr job, const JobPlan& plan, st
     const Owner owner = owner_of(kube::types::kBatchJobs, job->get_object());
     const std::size_t bytes = plan.make > 0 ? kube::text_size(*job, kWorthSideThread) : 0;
     for (; made < plan.make; ++made) {
+        const auto at = static_cast<std::size_t>(made);
         std::optional<std::int64_t> index;
-        if (!plan.indexes.empty()) index = plan.indexes[static_cast<std::size_t>(made)];
-        json::object pod = co_await compute_beside(side_thread_, "make a pod", bytes, [job, index] {
-            return job_pod(job->get_object(), index);
-        });
+        if (!plan.indexes.empty()) index = plan.indexes[at];
+        std::optional<IndexFailures> failures;
+        if (!plan.failures.empty()) failures = plan.failures[at];
+        json::object pod = co_await compute_beside(
+            side_thread_, "make a pod", bytes,
+            [job, index, failures] { return job_pod(job->get_object(), index, failures); });
         const Result<void> done = co_await writer_.make(owner, std::move(pod));
         if (!done) co_return false;
     }

@@ -62,6 +62,10 @@ class JobPlanner {
         if (pod.phase == PodPhase::kFailed) return true;
         return !spec_.replaces_only_failed && pod.deleting && pod.phase != PodPhase::kSucceeded;
     }
+    /// Its successor reads from it how often its index has failed.
+    bool carries_count(const PodFacts& pod) const {
+        return by_index_ && by_index_->is_carrier(pod);
+    }
     bool valid_index(const PodFacts& pod) const {
         return !spec_.indexed || (pod.index && *pod.index >= 0 && *pod.index < *spec_.completions);
     }
@@ -72,12 +76,15 @@ class JobPlanner {
     void start();
     std::optional<Ending> known_ending() const;
     std::optional<Ending> failure();
+    std::optional<Ending> failure_of_indexes() const;
+    std::optional<Ending> success_by_policy() const;
     std::optional<Ending> deadline();
     void remove(std::vector<PodPtr> pods, bool uncounted);
     void manage();
     void remove_too_many(std::int64_t wanted);
     void make(std::int64_t count);
-    std::vector<std::int64_t> indexes_to_make(std::int64_t count) const;
+    std::vector<std::int64_t> indexes_to_make(std::int64_t count);
+    std::vector<std::int64_t> ripe(const std::vector<std::int64_t>& indexes);
     std::optional<Ending> completion();
     void note_suspension();
     void track(const std::optional<Ending>& ending);
@@ -97,9 +104,10 @@ class JobPlanner {
     std::int64_t failed_ = 0;
     Uids uncounted_succeeded_;
     Uids uncounted_failed_;
-    std::string fails_job_;         ///< what a podFailurePolicy says
-    IndexIntervals completed_;      ///< as the status says
-    IndexIntervals all_completed_;  ///< with pods that ended since
+    std::string fails_job_;                    ///< what a podFailurePolicy says
+    IndexIntervals completed_;                 ///< as the status says
+    IndexIntervals all_completed_;             ///< with pods that ended since
+    std::optional<FailuresByIndex> by_index_;  ///< of a Job with a limit per index
     bool counted_all_ = true;
 };
 
@@ -173,7 +181,13 @@ void JobPlanner::count_pods() {
             failed_ += uncounted_failed_.contains(pod->uid) ? 0 : 1;
         }
     }
-    if (spec_.indexed) succeeded_ = all_completed_.count();
+    if (!spec_.indexed) return;
+    succeeded_ = all_completed_.count();
+    if (spec_.backoff_limit_per_index)
+        by_index_.emplace(spec_, pods_,
+                          IndexIntervals::parse(kube::string_at(plan_.status, "failedIndexes"),
+                                                *spec_.completions),
+                          all_completed_);
 }
 
 void JobPlanner::start() {
@@ -192,11 +206,6 @@ std::optional<Ending> JobPlanner::known_ending() const {
 }
 
 std::optional<Ending> JobPlanner::failure() {
-    if (!spec_.unsupported.empty())
-        return Ending{false, "NotSupported",
-                      fmt::format("{} is not obeyed by this server; remove it, or give the Job to "
-                                  "another controller with spec.managedBy",
-                                  spec_.unsupported)};
     if (!fails_job_.empty()) return Ending{false, "PodFailurePolicy", fails_job_};
     std::int64_t restarts = 0;
     if (spec_.restarts_in_place)
@@ -206,6 +215,33 @@ std::optional<Ending> JobPlanner::failure() {
     if (failed_ > spec_.backoff_limit || restarted_too_often)
         return Ending{false, "BackoffLimitExceeded", "Job has reached the specified backoff limit"};
     return deadline();
+}
+
+std::optional<Ending> JobPlanner::failure_of_indexes() const {
+    if (!by_index_) return std::nullopt;
+    const std::int64_t failed = by_index_->failed().count();
+    if (spec_.most_failed_indexes && failed > *spec_.most_failed_indexes)
+        return Ending{false, "MaxFailedIndexesExceeded",
+                      "Job has exceeded the specified maximal number of failed indexes"};
+    if (failed > 0 && failed + succeeded_ >= *spec_.completions)
+        return Ending{false, "FailedIndexes", "Job has failed indexes"};
+    return std::nullopt;
+}
+
+std::optional<Ending> JobPlanner::success_by_policy() const {
+    for (std::size_t i = 0; i < spec_.success_rules.size(); ++i) {
+        const SuccessRule& rule = spec_.success_rules[i];
+        std::int64_t matched = succeeded_;
+        std::int64_t enough = rule.count.value_or(*spec_.completions);
+        if (!rule.indexes.empty()) {
+            const auto wanted = IndexIntervals::parse(rule.indexes, *spec_.completions);
+            matched = wanted.count_in(all_completed_);
+            enough = rule.count.value_or(wanted.count());
+        }
+        if (matched >= enough)
+            return Ending{true, "SuccessPolicy", fmt::format("Matched rules at index {}", i)};
+    }
+    return std::nullopt;
 }
 
 std::optional<Ending> JobPlanner::deadline() {
@@ -241,7 +277,7 @@ void JobPlanner::manage() {
     const std::int64_t leaving = spec_.replaces_only_failed ? terminating_ : 0;
     const std::int64_t missing = wanted - active - leaving;
     if (missing <= 0) return;
-    const WallTime allowed = next_pod_allowed(pods_, now_);
+    const WallTime allowed = by_index_ ? now_ : next_pod_allowed(pods_, now_);
     if (allowed > now_) return come_back(allowed);
     make(std::min(missing, kMostPodsInOneTurn));
 }
@@ -273,13 +309,30 @@ void JobPlanner::make(std::int64_t count) {
     plan_.make = static_cast<std::int64_t>(plan_.indexes.size());
 }
 
-std::vector<std::int64_t> JobPlanner::indexes_to_make(std::int64_t count) const {
+std::vector<std::int64_t> JobPlanner::indexes_to_make(std::int64_t count) {
     IndexIntervals taken = all_completed_;
+    if (by_index_) taken.add_all(by_index_->failed());
     for (const PodPtr& pod : pods_) {
         const bool there = pod->active() || (spec_.replaces_only_failed && pod->terminating());
         if (there && valid_index(*pod)) taken.add(*pod->index);
     }
-    return taken.missing(count, *spec_.completions);
+    std::vector<std::int64_t> missing = taken.missing(count, *spec_.completions);
+    return by_index_ ? ripe(missing) : missing;
+}
+
+/// Those whose pauses are over; each index has its own.
+std::vector<std::int64_t> JobPlanner::ripe(const std::vector<std::int64_t>& indexes) {
+    std::vector<std::int64_t> found;
+    for (const std::int64_t index : indexes) {
+        const WallTime allowed = by_index_->allowed(index, now_);
+        if (allowed > now_) {
+            come_back(allowed);
+            continue;
+        }
+        found.push_back(index);
+        plan_.failures.push_back(by_index_->next_of(index));
+    }
+    return found;
 }
 
 std::optional<Ending> JobPlanner::completion() {
@@ -307,7 +360,9 @@ void JobPlanner::track(const std::optional<Ending>& ending) {
     for (const PodPtr& pod : pods_) {
         if (!pod->tracked) continue;
         const bool fails = failed(*pod);
-        if (!deleting_ && !ending && pod->phase != PodPhase::kSucceeded && !fails) continue;
+        if (!deleting_ && !ending && pod->phase != PodPhase::kSucceeded &&
+            (!fails || carries_count(*pod)))
+            continue;
         const std::size_t written = uncounted_succeeded_.size() + uncounted_failed_.size();
         if (written >= static_cast<std::size_t>(kMostPodsInOneTurn)) {
             counted_all_ = false;
@@ -363,6 +418,7 @@ void JobPlanner::write_status() {
         else
             plan_.status["completedIndexes"] = text;
     }
+    if (by_index_) plan_.status["failedIndexes"] = by_index_->failed().text();
     json::object uncounted;
     if (!uncounted_succeeded_.empty()) uncounted["succeeded"] = texts(uncounted_succeeded_);
     if (!uncounted_failed_.empty()) uncounted["failed"] = texts(uncounted_failed_);
@@ -377,6 +433,8 @@ JobPlan JobPlanner::plan() {
     start();
     std::optional<Ending> ending = known_ending();
     if (!ending) ending = failure();
+    if (!ending) ending = failure_of_indexes();
+    if (!ending) ending = success_by_policy();
     if (ending) {
         remove(active_, false);
     } else if (!deleting_) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time/clock.h"
+#include "workloads/internal/jobs/index_failures.h"
 #include "workloads/internal/pods/pod_facts.h"
 
 namespace muster::workloads {
@@ -26,6 +27,8 @@ struct JobPlan {
     /// How many pods to make; of an Indexed Job those with these indexes.
     std::int64_t make = 0;
     std::vector<std::int64_t> indexes;
+    /// Of each index, if it has a limit of its own: what its pod is told.
+    std::vector<IndexFailures> failures;
     /// The status, in which `active` does not have the pods yet that are to be made.
     json::object status;
     std::int64_t active = 0;

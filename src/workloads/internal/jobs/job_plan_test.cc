@@ -201,7 +201,6 @@ TEST(JobPlan, FailsAtItsLimits) {
         {kPolicy, {exited}, "", "PodFailurePolicy"},
         {kPolicy, {disrupted}, "", ""},
         {kPolicy, {failed("a")}, "", "BackoffLimitExceeded"},
-        {R"("completions":1,"successPolicy":{"rules":[]})", {}, "", "NotSupported"},
     };
     for (const Row& row : kRows) {
         const JobPlan made = plan(job(row.spec, row.status), row.pods);
@@ -271,6 +270,105 @@ TEST(JobPlan, AnIndexedJobRunsEachIndexOnce) {
                                            of_index(running("c"), 7), running("d")});
     EXPECT_THAT(names(removed.remove), ElementsAre("b", "c", "d"));
     EXPECT_TRUE(removed.uncounted_removal);
+}
+
+/// An Indexed Job whose indexes may fail once each.
+constexpr const char* kByIndex =
+    R"("completionMode":"Indexed","completions":3,"parallelism":3,"backoffLimit":99,
+       "backoffLimitPerIndex":1)";
+
+PodFacts after_failures(PodFacts made, std::int64_t counted, std::int64_t ignored = 0) {
+    made.index_failures = counted;
+    made.ignored_index_failures = ignored;
+    return made;
+}
+
+TEST(JobPlan, AFailedPodCarriesTheCountOfItsIndexUntilItsSuccessorIsThere) {
+    const json::object job_of_three = job(kByIndex);
+    const std::vector<PodFacts> others{of_index(running("b"), 1), of_index(running("c"), 2)};
+    std::vector<PodFacts> pods = others;
+    pods.push_back(of_index(failed("a"), 0));
+    const JobPlan early = plan(job_of_three, pods, kNow - 21s);
+    EXPECT_THAT(early.indexes, IsEmpty());
+    EXPECT_EQ(early.again, kNow - 20s) << "each index has a pause of its own";
+    EXPECT_THAT(early.untrack, IsEmpty());
+    const JobPlan due = plan(job_of_three, pods, kNow - 20s);
+    EXPECT_THAT(due.indexes, ElementsAre(0));
+    EXPECT_THAT(due.failures, ElementsAre(IndexFailures{.counted = 1}));
+    EXPECT_THAT(due.untrack, IsEmpty());
+    pods.push_back(of_index(after_failures(running("a2"), 1), 0));
+    const JobPlan followed = plan(job_of_three, pods);
+    EXPECT_THAT(names(followed.untrack), ElementsAre("a"));
+    EXPECT_EQ(uncounted(followed), R"({"failed":["a"]})");
+    // Of several carriers the one that knows most counts.
+    const JobPlan twice = plan(job(R"("completionMode":"Indexed","completions":1,"backoffLimit":99,
+                                      "backoffLimitPerIndex":9)"),
+                               {of_index(after_failures(failed("x"), 0), 0),
+                                of_index(after_failures(failed("y"), 1, 1), 0)},
+                               kNow + 1h);
+    EXPECT_THAT(twice.failures, ElementsAre(IndexFailures{.counted = 2, .ignored = 1}));
+    EXPECT_THAT(names(twice.untrack), ElementsAre("x"));
+}
+
+TEST(JobPlan, AnIndexThatFailedTooOftenIsNotTriedAgain) {
+    const std::vector<PodFacts> pods{of_index(after_failures(failed("a"), 1), 0),
+                                     of_index(running("b"), 1), of_index(running("c"), 2)};
+    const JobPlan made = plan(job(kByIndex), pods, kNow + 1h);
+    EXPECT_EQ(kube::string_at(made.status, "failedIndexes"), "0");
+    EXPECT_EQ(made.make, 0);
+    EXPECT_THAT(names(made.untrack), ElementsAre("a"));
+    EXPECT_THAT(conditions(made), IsEmpty()) << "the others go on";
+    const JobPlan ended = plan(job(kByIndex, R"("failedIndexes":"0","completedIndexes":"1")"),
+                               {of_index(succeeded("c"), 2)});
+    EXPECT_THAT(conditions(ended), ElementsAre("FailureTarget:FailedIndexes"));
+    const JobPlan many =
+        plan(job(std::string(kByIndex) + R"(,"maxFailedIndexes":0)"), pods, kNow + 1h);
+    EXPECT_THAT(conditions(many), ElementsAre("FailureTarget:MaxFailedIndexesExceeded"));
+    EXPECT_THAT(names(many.remove), ElementsAre("b", "c"));
+}
+
+TEST(JobPlan, AFailurePolicyDecidesAboutAnIndex) {
+    const std::string policy = std::string(kByIndex) +
+                               R"(,"podFailurePolicy":{"rules":[
+        {"action":"FailIndex","onExitCodes":{"operator":"In","values":[42]}},
+        {"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]})";
+    PodFacts hopeless = of_index(failed("a"), 0);
+    hopeless.exits = {{"c", 42}};
+    PodFacts disrupted = of_index(after_failures(failed("b"), 1), 1);
+    disrupted.conditions = {"DisruptionTarget=True"};
+    const JobPlan made =
+        plan(job(policy), {hopeless, disrupted, of_index(running("c"), 2)}, kNow + 1h);
+    EXPECT_EQ(kube::string_at(made.status, "failedIndexes"), "0");
+    EXPECT_THAT(made.indexes, ElementsAre(1));
+    EXPECT_THAT(made.failures, ElementsAre(IndexFailures{.counted = 1, .ignored = 1}));
+}
+
+TEST(JobPlan, ASuccessPolicyEndsAJobEarly) {
+    struct Row {
+        const char* rules;
+        bool met;
+    };
+    for (const Row& row :
+         {Row{R"({"succeededIndexes":"0,2"})", true}, Row{R"({"succeededIndexes":"0-2"})", false},
+          Row{R"({"succeededIndexes":"1-4","succeededCount":1})", true},
+          Row{R"({"succeededIndexes":"1,3-4","succeededCount":1})", false},
+          Row{R"({"succeededCount":2})", true}, Row{R"({"succeededCount":3})", false},
+          Row{R"({"succeededCount":3},{"succeededIndexes":"2"})", true}}) {
+        const JobPlan made =
+            plan(job(fmt::format(R"("completionMode":"Indexed","completions":5,"parallelism":5,
+                               "successPolicy":{{"rules":[{}]}})",
+                                 row.rules),
+                     R"("completedIndexes":"0","succeeded":1)"),
+                 {of_index(succeeded("c"), 2), of_index(running("b"), 1), of_index(running("d"), 3),
+                  of_index(running("e"), 4)});
+        if (!row.met) {
+            EXPECT_THAT(conditions(made), IsEmpty()) << row.rules;
+            continue;
+        }
+        EXPECT_THAT(conditions(made), ElementsAre("SuccessCriteriaMet:SuccessPolicy")) << row.rules;
+        EXPECT_THAT(names(made.remove), ElementsAre("b", "d", "e")) << row.rules;
+        EXPECT_EQ(uncounted(made), "{}") << "what is ended for that has not failed";
+    }
 }
 
 TEST(JobPlan, SuspendsAndResumes) {

@@ -49,9 +49,17 @@ void add_index(json::object& pod, std::string_view job, std::int64_t index) {
     add_index_variable(spec);
 }
 
+void add_failures(json::object& pod, const IndexFailures& failures) {
+    json::object& annotations = object_in(object_in(pod, "metadata"), "annotations");
+    annotations[kIndexFailuresKey] = fmt::format("{}", failures.counted);
+    if (failures.ignored > 0)
+        annotations[kIgnoredIndexFailuresKey] = fmt::format("{}", failures.ignored);
+}
+
 }  // namespace
 
-json::object job_pod(const json::object& job, std::optional<std::int64_t> index) {
+json::object job_pod(const json::object& job, std::optional<std::int64_t> index,
+                     std::optional<IndexFailures> failures) {
     const std::string_view name = kube::name_of(job);
     json::object pod = from_template(kube::child(kube::child(job, "spec"), "template"),
                                      owner_of(kube::types::kBatchJobs, job));
@@ -62,6 +70,7 @@ json::object job_pod(const json::object& job, std::optional<std::int64_t> index)
     if (std::ranges::find(finalizers, json::value(kTrackingFinalizer)) == finalizers.end())
         finalizers.emplace_back(kTrackingFinalizer);
     if (index) add_index(pod, name, *index);
+    if (failures) add_failures(pod, *failures);
     return pod;
 }
 

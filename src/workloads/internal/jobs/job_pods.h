@@ -5,10 +5,13 @@
 #include <optional>
 
 #include "kube/values/json.h"
+#include "workloads/internal/jobs/index_failures.h"
 
 namespace muster::workloads {
 
-/// The next pod of a batch Job; `index`: of an Indexed one.
-json::object job_pod(const json::object& job, std::optional<std::int64_t> index);
+/// The next pod of a batch Job; `index`: of an Indexed one, and with a limit per index what the pod is
+/// told of the failures before it.
+json::object job_pod(const json::object& job, std::optional<std::int64_t> index,
+                     std::optional<IndexFailures> failures);
 
 }  // namespace muster::workloads

@@ -81,9 +81,13 @@ JobSpec read_job_spec(const json::object& job) {
     const std::string_view manager = kube::string_at(spec, "managedBy");
     read.managed_elsewhere = !manager.empty() && manager != "kubernetes.io/job-controller";
     read_failure_policy(spec, read);
-    for (const char* field : {"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"})
-        if (read.unsupported.empty() && spec.contains(field) && !spec.at(field).is_null())
-            read.unsupported = fmt::format("spec.{}", field);
+    if (!read.indexed) return read;
+    read.backoff_limit_per_index = kube::int_at(spec, "backoffLimitPerIndex");
+    read.most_failed_indexes = kube::int_at(spec, "maxFailedIndexes");
+    for (const json::object* rule : kube::objects_at(kube::child(spec, "successPolicy"), "rules"))
+        read.success_rules.push_back(
+            {.indexes = std::string(kube::string_at(*rule, "succeededIndexes")),
+             .count = kube::int_at(*rule, "succeededCount")});
     return read;
 }
 
@@ -93,9 +97,9 @@ FailureVerdict judge_failure(const JobSpec& spec, const PodFacts& pod) {
         const FailureRule& rule = spec.failure_rules[i];
         std::string why = match(rule, i, pod);
         if (why.empty()) continue;
-        if (rule.action == "Ignore") return {.counts = false, .fails_job = {}};
-        if (rule.action == "FailJob") return {.counts = true, .fails_job = std::move(why)};
-        return {};
+        if (rule.action == "Ignore") return {.counts = false};
+        if (rule.action == "FailJob") return {.fails_job = std::move(why)};
+        return {.fails_index = rule.action == "FailIndex"};
     }
     return {};
 }

@@ -20,6 +20,12 @@ struct FailureRule {
     std::vector<std::string> conditions;  ///< "DisruptionTarget=True"
 };
 
+/// One rule of a successPolicy.
+struct SuccessRule {
+    std::string indexes;                ///< empty: any
+    std::optional<std::int64_t> count;  ///< how many of them are enough; unset: all
+};
+
 /// What decisions read of a batch Job's spec, with the defaults of the API.
 struct JobSpec {
     std::int64_t parallelism = 1;
@@ -35,8 +41,9 @@ struct JobSpec {
     bool managed_elsewhere = false;
     bool has_failure_policy = false;
     std::vector<FailureRule> failure_rules;
-    /// The first field of which more is asked than is done here; empty: none.
-    std::string unsupported;
+    std::optional<std::int64_t> backoff_limit_per_index;  ///< of an Indexed Job
+    std::optional<std::int64_t> most_failed_indexes;
+    std::vector<SuccessRule> success_rules;  ///< of an Indexed Job
 };
 
 JobSpec read_job_spec(const json::object& job);
@@ -44,7 +51,8 @@ JobSpec read_job_spec(const json::object& job);
 /// What a podFailurePolicy says of a pod that failed.
 struct FailureVerdict {
     bool counts = true;
-    std::string fails_job;  ///< the message of the Job's condition; empty: it does not
+    bool fails_index = false;
+    std::string fails_job = {};  ///< the message of the Job's condition; empty: it does not
 };
 FailureVerdict judge_failure(const JobSpec& spec, const PodFacts& pod);
 

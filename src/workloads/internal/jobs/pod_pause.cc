@@ -11,17 +11,17 @@ using namespace std::chrono_literals;
 constexpr Duration kFirstPause = 10s;
 constexpr Duration kLongestPause = 10min;
 
-Duration pause_after(std::int64_t failures) {
-    Duration pause = kFirstPause;
-    for (std::int64_t i = 1; i < failures && pause < kLongestPause; ++i) pause *= 2;
-    return std::min(pause, kLongestPause);
-}
-
 bool has_failed(const PodFacts& pod) {
     return pod.phase == PodPhase::kFailed || (pod.deleting && pod.phase != PodPhase::kSucceeded);
 }
 
 }  // namespace
+
+Duration pause_after(std::int64_t failures) {
+    Duration pause = kFirstPause;
+    for (std::int64_t i = 1; i < failures && pause < kLongestPause; ++i) pause *= 2;
+    return std::min(pause, kLongestPause);
+}
 
 WallTime next_pod_allowed(const std::vector<PodPtr>& pods, WallTime now) {
     WallTime last_success = WallTime::min();

@@ -22,8 +22,10 @@ json::object Owner::owner_reference() const {
 }
 
 json::object& object_in(json::object& parent, std::string_view key) {
-    json::value& value = parent[key];
-    return value.is_object() ? value.get_object() : value.emplace_object();
+    // operator[] may move all members, even if there is one of that name.
+    json::value* value = parent.if_contains(key);
+    if (value == nullptr) value = &parent[key];
+    return value->is_object() ? value->get_object() : value->emplace_object();
 }
 
 bool is_controlled_by(const json::object& object, std::string_view uid) {

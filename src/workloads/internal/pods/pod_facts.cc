@@ -85,8 +85,13 @@ PodPtr pod_facts(const json::value& pod) {
     const std::vector<std::string> finalizers = kube::strings_at(metadata, "finalizers");
     facts.tracked = std::ranges::find(finalizers, kTrackingFinalizer) != finalizers.end();
     facts.created = kube::parse_time(kube::string_at(metadata, "creationTimestamp"));
-    facts.index = parse_number<std::int64_t>(
-        kube::string_at(kube::child(metadata, "annotations"), kIndexKey));
+    const json::object& annotations = kube::child(metadata, "annotations");
+    const auto number = [&annotations](std::string_view key) {
+        return parse_number<std::int64_t>(kube::string_at(annotations, key));
+    };
+    facts.index = number(kIndexKey);
+    facts.index_failures = number(kIndexFailuresKey).value_or(0);
+    facts.ignored_index_failures = number(kIgnoredIndexFailuresKey).value_or(0);
     read_containers(status, facts);
     read_conditions(status, facts);
     if (facts.deleting && !facts.finished) {

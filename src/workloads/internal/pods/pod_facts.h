@@ -36,8 +36,12 @@ struct PodFacts {
     bool tracked = false;  ///< has the finalizer of Jobs
     std::optional<WallTime> ready_since;
     std::optional<WallTime> created;
-    std::optional<WallTime> finished;     ///< when its last container ended, or it was deleted
-    std::optional<std::int64_t> index;    ///< of an Indexed Job
+    std::optional<WallTime> finished;   ///< when its last container ended, or it was deleted
+    std::optional<std::int64_t> index;  ///< of an Indexed Job
+    /// Of one with a limit per index: how many pods of its index failed before it, and how many that
+    /// count for nothing.
+    std::int64_t index_failures = 0;
+    std::int64_t ignored_index_failures = 0;
     std::int64_t restarts = 0;            ///< of all containers
     std::vector<ContainerExit> exits;     ///< of a pod that failed
     std::vector<std::string> conditions;  ///< of a pod that failed: "DisruptionTarget=True"
@@ -56,6 +60,10 @@ inline constexpr std::string_view kTrackingFinalizer = "batch.kubernetes.io/job-
 inline constexpr std::int64_t kMostPodsInOneTurn = 500;
 /// The annotation and the label of the pods of an Indexed Job.
 inline constexpr std::string_view kIndexKey = "batch.kubernetes.io/job-completion-index";
+/// Annotations, of those with a limit per index.
+inline constexpr std::string_view kIndexFailuresKey = "batch.kubernetes.io/job-index-failure-count";
+inline constexpr std::string_view kIgnoredIndexFailuresKey =
+    "batch.kubernetes.io/job-index-ignored-failure-count";
 
 /// Null for a pod that neither a Job nor a ReplicaSet controls.
 PodPtr pod_facts(const json::value& pod);
