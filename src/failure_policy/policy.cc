@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 
 #include "base/check.h"
 
@@ -42,6 +43,22 @@ bool shows_bad_node(const job_protocol::FailureReport& seen,
             }));
 }
 
+/// A program that ran for so long has done something, whether or not it reports progress.
+constexpr Duration kProgressTime = std::chrono::minutes(10);
+
+/// Whether it says anything about the program: not if someone else ended it, as the loss of a node
+/// or a person does.
+bool is_its_own(const job_protocol::FailureReport& seen) {
+    const bool ended = seen.signal == SIGKILL || seen.signal == SIGTERM || seen.signal == SIGINT ||
+                       seen.signal == SIGHUP;
+    return is_worker(seen) && (!ended || seen.kind == job_protocol::FailureKind::kOutOfMemory);
+}
+
+bool are_alike(const job_protocol::FailureReport& a, const job_protocol::FailureReport& b) {
+    return a.kind == b.kind && a.exit_code == b.exit_code && a.signal == b.signal &&
+           a.error == b.error;
+}
+
 constexpr std::array kRules = {
     Rule{"final exit code", "a worker's exit code is one of `--final-exit-codes`",
          [](const job_protocol::FailureReport& seen, const Situation&,
@@ -70,6 +87,15 @@ constexpr std::array kRules = {
             const job_protocol::PolicyOptions&) { return is_worker(seen) && now.repeated; },
          Action::kFail, job_protocol::Charge::kNothing,
          "the program failed twice in the same way with no progress between"},
+    Rule{"the same failure each time",
+         "`--give-up-after` failures in a row with the same exit code and error, each within ten "
+         "minutes of the one before, and no progress between",
+         [](const job_protocol::FailureReport&, const Situation& now,
+            const job_protocol::PolicyOptions& options) {
+             return options.give_up_after > 0 && now.alike >= options.give_up_after;
+         },
+         Action::kFail, job_protocol::Charge::kNothing,
+         "the program fails in the same way each time (--give-up-after 0 lets it continue)"},
     Rule{"out of memory", "a worker was killed for the memory that it used",
          [](const job_protocol::FailureReport& seen, const Situation&,
             const job_protocol::PolicyOptions&) {
@@ -100,6 +126,8 @@ constexpr std::array kRules = {
          Action::kLeave, job_protocol::Charge::kNode, "too many nodes were lost"},
 };
 
+auto attempt(const auto& of) { return std::pair(of.generation, of.restarts); }
+
 std::string_view what_is_done(Action action) {
     switch (action) {
         case Action::kRestart:
@@ -123,27 +151,34 @@ void FailurePolicy::remember(const job_protocol::Incident& incident) {
     remembered_ = incident;
 }
 
-std::optional<Decision> FailurePolicy::decide(const job_protocol::FailureReport& evidence,
-                                              job_protocol::Generation current, WallTime now) {
-    const auto attempt = [](const auto& of) { return std::pair(of.generation, of.restarts); };
-    if (evidence.generation != current || (last_ && attempt(evidence) <= attempt(*last_)))
-        return std::nullopt;
-    const bool charged_before = remembered_ && attempt(evidence) <= attempt(*remembered_);
+Situation FailurePolicy::situation_at(const job_protocol::FailureReport& evidence,
+                                      bool charged_before, WallTime now) {
     // The previous incident.
     const auto before = last_ ? std::optional(std::pair(attempt(*last_), last_->error))
                         : remembered_ && !charged_before
                             ? std::optional(std::pair(attempt(*remembered_), remembered_->error))
                             : std::nullopt;
-    const bool stepped = stepped_ && *stepped_ == attempt(evidence);
-    const bool progress_since =
-        !progress_is_seen_ || (stepped_ && before && before->first < *stepped_);
-    const Situation situation{.stepped = stepped,
-                              .repeated = !progress_since && before && !evidence.error.empty() &&
-                                          before->second == evidence.error};
+    const bool stepped_since = stepped_ && before && before->first < *stepped_;
+    const bool continues =
+        last_ && !stepped_since && now - last_at_ < kProgressTime && are_alike(*last_, evidence);
+    alike_ = is_its_own(evidence) ? (continues ? alike_ : 0) + 1 : 0;
+    return {.stepped = stepped_ && *stepped_ == attempt(evidence),
+            .repeated = progress_is_seen_ && !stepped_since && before && !evidence.error.empty() &&
+                        before->second == evidence.error,
+            .alike = alike_};
+}
+
+std::optional<Decision> FailurePolicy::decide(const job_protocol::FailureReport& evidence,
+                                              job_protocol::Generation current, WallTime now) {
+    if (evidence.generation != current || (last_ && attempt(evidence) <= attempt(*last_)))
+        return std::nullopt;
+    const bool charged_before = remembered_ && attempt(evidence) <= attempt(*remembered_);
+    const Situation situation = situation_at(evidence, charged_before, now);
     const auto* const rule = std::ranges::find_if(
         kRules, [&](const Rule& one) { return one.matches(evidence, situation, options_); });
     CHECK(rule != kRules.end(), "every sign has a rule");
     last_ = evidence;
+    last_at_ = now;
     Decision decision{.action = rule->action, .rule = rule, .text = describe(evidence)};
     if (decision.action == Action::kFail) {
         decision.text += fmt::format("; {}: {}", rule->why, what_is_done(decision.action));

@@ -26,6 +26,7 @@ enum class Action : std::uint8_t {
 struct Situation {
     bool stepped = false;   ///< the program has made progress in this generation
     bool repeated = false;  ///< the previous incident had the same error, with no progress since
+    int alike = 0;          ///< failures of the program in a row, with this one, that are alike
 };
 
 /// One row of the table. The first row that matches decides.
@@ -76,11 +77,17 @@ class FailurePolicy {
     const std::optional<job_protocol::FailureReport>& last() const { return last_; }
 
   private:
+    /// Counts this failure among those that are alike.
+    Situation situation_at(const job_protocol::FailureReport& evidence, bool charged_before,
+                           WallTime now);
+
     job_protocol::PolicyOptions options_;
     Budgets budgets_;
     bool progress_is_seen_ = false;
     std::optional<std::pair<job_protocol::Generation, int>> stepped_;
     std::optional<job_protocol::FailureReport> last_;
+    WallTime last_at_ = {};
+    int alike_ = 0;  ///< that end with the last one; another master counts from its own first
     std::optional<job_protocol::Incident> remembered_;  ///< the newest
 };
 

@@ -19,9 +19,12 @@ using testing::HasSubstr;
 
 const WallTime kNow = WallTime() + 1000h;
 
-FailurePolicy policy(int max_restarts = 2) {
+FailurePolicy policy(int max_restarts = 2, int give_up_after = 0) {
     return FailurePolicy(
-        {.final_codes = {64}, .bad_node_codes = {75}, .bad_node_errors = {"NVLink"}},
+        {.final_codes = {64},
+         .bad_node_codes = {75},
+         .bad_node_errors = {"NVLink"},
+         .give_up_after = give_up_after},
         Budgets({job_protocol::Budget{}, job_protocol::Budget{.incidents = max_restarts},
                  job_protocol::Budget{.incidents = 1}, job_protocol::Budget{.incidents = 2}}));
 }
@@ -98,7 +101,7 @@ TEST(FailurePolicy, OnlyWhatRunsCanFail) {
 }
 
 TEST(FailurePolicy, FollowsItsTable) {
-    std::set<std::string_view> seen{"the same error again"};
+    std::set<std::string_view> seen{"the same error again", "the same failure each time"};
     for (Row row : rows()) {
         FailurePolicy decides = policy();
         decides.progress_is_seen();
@@ -134,11 +137,11 @@ struct Story {
     FailurePolicy decides = policy();
     job_protocol::Generation now{.epoch = 1, .number = 0};
 
-    Decision next(job_protocol::FailureReport seen, bool stepped = false) {
+    Decision next(job_protocol::FailureReport seen, bool stepped = false, WallTime at = kNow) {
         ++now.number;
         if (stepped) decides.stepped(now);
         seen.generation = now;
-        return *decides.decide(seen, now, kNow);
+        return *decides.decide(seen, now, at);
     }
 };
 
@@ -208,6 +211,75 @@ TEST(FailurePolicy, TheSameErrorTwiceWithoutProgressEndsTheJob) {
             EXPECT_THAT(second.text, HasSubstr("twice in the same way with no progress between"));
         }
     }
+}
+
+job_protocol::FailureReport killed_by(int signal, job_protocol::FailureKind kind) {
+    job_protocol::FailureReport seen = exited(0);
+    seen.kind = kind;
+    seen.exit_code.reset();
+    seen.signal = signal;
+    return seen;
+}
+
+TEST(FailurePolicy, TheSameFailureEachTimeEndsTheJob) {
+    using enum job_protocol::FailureKind;
+    struct Case {
+        const char* about;
+        std::vector<job_protocol::FailureReport> seen;
+        Duration between = 1min;
+        int give_up_after = 3;
+        bool ends = true;
+    };
+    const job_protocol::FailureReport same = exited(1, "KeyError: 'x'");
+    job_protocol::FailureReport of_another_rank = same;
+    of_another_rank.rank = 7;
+    of_another_rank.slot = 1;
+    const std::vector<Case> cases{
+        {.about = "one error", .seen = {same, of_another_rank, same}},
+        {.about = "no error is known", .seen = {exited(3), exited(3), exited(3)}},
+        {.about = "a fault of the program",
+         .seen = {killed_by(SIGSEGV, kWorkerExited), killed_by(SIGSEGV, kWorkerExited),
+                  killed_by(SIGSEGV, kWorkerExited)}},
+        {.about = "memory, but its own budget ends it first",
+         .seen = {killed_by(SIGKILL, kOutOfMemory), killed_by(SIGKILL, kOutOfMemory)},
+         .give_up_after = 2},
+        {.about = "one less", .seen = {same, same}, .ends = false},
+        {.about = "another between",
+         .seen = {same, same, exited(1, "KeyError: 'y'"), same, same},
+         .ends = false},
+        {.about = "another code", .seen = {exited(1), exited(2), exited(1)}, .ends = false},
+        {.about = "someone else ended it",
+         .seen = {killed_by(SIGKILL, kWorkerExited), killed_by(SIGKILL, kWorkerExited),
+                  killed_by(SIGKILL, kWorkerExited)},
+         .ends = false},
+        {.about = "each ran for long", .seen = {same, same, same}, .between = 11min, .ends = false},
+        {.about = "without the flag",
+         .seen = {same, same, same, same},
+         .give_up_after = 0,
+         .ends = false},
+    };
+    for (const Case& c : cases) {
+        Story story{.decides = policy(9, c.give_up_after)};
+        WallTime at = kNow;
+        std::vector<Action> done;
+        Decision last;
+        for (const job_protocol::FailureReport& seen : c.seen) {
+            last = story.next(seen, false, at += c.between);
+            done.push_back(last.action);
+        }
+        std::vector<Action> wanted(c.seen.size(), Action::kRestart);
+        if (c.ends) wanted.back() = Action::kFail;
+        EXPECT_EQ(done, wanted) << c.about;
+        if (c.ends)
+            EXPECT_THAT(last.text, HasSubstr("--give-up-after 0 lets it continue")) << c.about;
+    }
+}
+
+TEST(FailurePolicy, AStepBetweenAlikeFailuresIsProgress) {
+    Story story{.decides = policy(9, 3)};
+    story.decides.progress_is_seen();
+    for (int i = 0; i < 8; ++i)
+        EXPECT_EQ(story.next(exited(1, "KeyError: 'x'"), true).action, Action::kRestart) << i;
 }
 
 TEST(FailurePolicy, ProgressOfAWorldThatOnlyGrewCounts) {

@@ -22,6 +22,8 @@ struct PolicyOptions {
     std::set<int> bad_node_codes = {};
     /// Texts in errors by which a bad node is known.
     std::vector<std::string> bad_node_errors = {};
+    /// How many failures of the program in a row, all alike, end the job; 0: no number does.
+    int give_up_after = 0;
 };
 
 }  // namespace muster::job_protocol

@@ -173,6 +173,10 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kBadNodeErrors, .section = kFailures, .name = "bad-node-errors",
      .variables = "MUSTER_BAD_NODE_ERRORS FAILURE_NODE_ERRORS", .value = "#TEXT#...#",
      .help = "Texts in a worker's error that mean a faulty node: \"#ECC error#NVLink#\"."},
+    {.flag = Flag::kGiveUpAfter, .section = kFailures, .name = "give-up-after",
+     .variables = "MUSTER_GIVE_UP_AFTER", .kind = Kind::kCount, .value = "N", .otherwise = "0",
+     .help = "Ends the job when it has failed N times in a row in the same way without progress, "
+             "whatever --max-restarts allows; 0 never does. 'muster run' sets 3 on one machine."},
     {.flag = Flag::kStopGrace, .section = kFailures, .name = "stop-grace",
      .variables = "MUSTER_STOP_GRACE", .kind = Kind::kSeconds, .value = "SECONDS",
      .help = "The time from SIGTERM to SIGKILL. By default 30, or 5 if a worker has already "

@@ -56,6 +56,7 @@ enum class Flag : std::uint8_t {
     kFinalExitCodes,
     kBadNodeExitCodes,
     kBadNodeErrors,
+    kGiveUpAfter,
     kStopGrace,
     kShutdownTimeout,
     kAdoptGrace,

@@ -127,6 +127,7 @@ class Planner {
         if (flags_.said(Flag::kBadNodeExitCodes)) {
             TRY(plan_.policy.bad_node_codes, read_exit_codes(get(Flag::kBadNodeExitCodes)));
         }
+        plan_.policy.give_up_after = read_count(get(Flag::kGiveUpAfter));
         for (const int code : plan_.policy.final_codes)
             if (plan_.policy.bad_node_codes.contains(code))
                 return wrong(get(Flag::kBadNodeExitCodes),

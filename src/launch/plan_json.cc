@@ -142,7 +142,8 @@ json::object of(const LaunchLogs& logs) {
 json::object of(const job_protocol::PolicyOptions& policy) {
     return {{"final_exit_codes", list(policy.final_codes)},
             {"bad_node_exit_codes", list(policy.bad_node_codes)},
-            {"bad_node_errors", list(policy.bad_node_errors)}};
+            {"bad_node_errors", list(policy.bad_node_errors)},
+            {"give_up_after", policy.give_up_after}};
 }
 
 json::object of_budgets(const LaunchPlan& plan) {

@@ -144,6 +144,13 @@ TEST(LaunchPlan, SortsExitCodesAndErrors) {
                 ElementsAre("ECC error"));
 }
 
+TEST(LaunchPlan, HowOftenItMayFailAlikeIsSaidByAFlagOrAVariable) {
+    EXPECT_EQ(plan({})->policy.give_up_after, 0);
+    EXPECT_EQ(plan({}, {{"MUSTER_GIVE_UP_AFTER", "3"}})->policy.give_up_after, 3);
+    EXPECT_EQ(plan({"--give-up-after=2"}, {{"MUSTER_GIVE_UP_AFTER", "3"}})->policy.give_up_after,
+              2);
+}
+
 TEST(LaunchPlan, HasLogs) {
     const auto made = plan({"-r", "1", "--tee=0:3", "--local-ranks-filter=0,2", "--log-dir=/l"},
                            {{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", "[${rank}]: "},

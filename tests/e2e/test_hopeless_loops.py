@@ -31,3 +31,14 @@ def test_what_makes_progress_continues(muster, shared):
     job = muster.write("loops.yaml", pytorchjob("loops", script, master_restart_policy="OnFailure"))
     finished = muster.run("run", job, "--give-up-after", "2")
     assert finished.status == 0, finished
+
+
+def test_an_agent_that_restarts_its_workers_ends_too(muster, shared):
+    (shared / "train.py").write_text("print('starts', flush=True)\nraise KeyError('no such column')\n")
+    muster.cwd = shared
+    line = ("run", "--max-restarts", "5", "--framework", "pytorch")
+    finished = muster.run(*line, "train.py")
+    assert finished.status == 1 and finished.out.count("| starts") == 3, finished
+    assert "the program fails in the same way each time (--give-up-after 0 lets it continue)" in finished.out, finished
+    asked = muster.run(*line, "--give-up-after", "0", "train.py")
+    assert asked.status == 1 and asked.out.count("| starts") == 6, asked

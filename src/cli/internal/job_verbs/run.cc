@@ -134,8 +134,8 @@ When it ends:
                              MUSTER_EXIT_STATUS in its environment. A failure of it is told only
       --timeout DURATION     give up after this long, as in 90s or 1h30m
       --give-up-after N      give up when a container has failed in the same way N times in a row, each
-                             time within ten minutes of its start (default: 3; 0: never). On a cluster
-                             that is told, and the job continues
+                             time within ten minutes of its start (default: 3; 0: never); muster-run in
+                             its pods obeys it, too. On a cluster that is told, and the job continues
                              A manifest with cleanPodPolicy: None keeps the pods that still run when the
                              job has ended: they are waited for, but for parameter servers. Ctrl-C ends
                              them. Without it they have 5 s

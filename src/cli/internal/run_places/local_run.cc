@@ -23,6 +23,8 @@ namespace muster::cli {
 
 namespace {
 
+constexpr const char* kGiveUpAfter = "MUSTER_GIVE_UP_AFTER";
+
 runtime::NodeOptions node_options(const RunOptions& options, const Prepared& prepared,
                                   const control_plane::Caller& caller,
                                   const control_plane::Machine& machine,
@@ -32,6 +34,9 @@ runtime::NodeOptions node_options(const RunOptions& options, const Prepared& pre
                                                              state.path(), prepared.cluster_domain);
     node.cleanup = &cleanup;
     node.core_bytes = core_bytes;
+    // Agents of elastic jobs restart workers that this process does not see.
+    if (caller.variable(kGiveUpAfter).empty())
+        node.environment.push_back(fmt::format("{}={}", kGiveUpAfter, options.give_up_after));
     node.working_dir = prepared.working_dir;
     node.mounts = prepared.mounts;
     node.claims.insert(prepared.claims.begin(), prepared.claims.end());
