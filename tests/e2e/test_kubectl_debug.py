@@ -32,6 +32,7 @@ def test_a_command_sees_the_processes_of_the_pod(up):  # noqa: F811
     up.kubectl("debug", "p", "--image=busybox", "--profile=general", "-c", "look", "--target=main", "--", "ps", "-eo", "args")
     until_ended(up, "look")
     assert "sleep 1000" in up.kubectl("logs", "p", "-c", "look").stdout
+    assert "sleep 1000" in up.muster("logs", "pod/p", "-c", "look", "--kubeconfig", str(up.kubeconfig)).stdout
     pod = json.loads(up.kubectl("get", "pod", "p", "-o", "json").stdout)
     assert pod["status"]["phase"] == "Running"
     assert all(c["status"] == "True" for c in pod["status"]["conditions"])
@@ -56,6 +57,8 @@ def test_one_outlives_the_daemon_and_can_be_entered(up):  # noqa: F811
     up.start()
     assert "running" in statuses(up)[0]["state"]
     assert up.kubectl("exec", "p", "-c", "stays", "--", "cat", "/mnt/v/file").stdout == "kept\n"
+    kubeconfig = ("--kubeconfig", str(up.kubeconfig))
+    assert up.muster("exec", "pod/p", "-c", "stays", *kubeconfig, "--", "cat", "/mnt/v/file").stdout == "kept\n"
     assert up.kubectl("delete", "pod", "p", "--timeout=30s").returncode == 0
 
 

@@ -345,6 +345,8 @@ def test_the_verbs_know_jobs_of_a_server(server):
     assert {row["name"]: row["state"] for row in rows if row["name"] != "long"} == {"good": "succeeded", "bad": "failed"}
     assert [row["name"] for row in json.loads(server.verb("ps", "-o", "json").stdout)] == ["long"]
     assert "exited with code 9" in server.verb("why", "bad").stdout
+    assert server.verb("attach", "pytorchjob/good").stdout == "good-master-0 | fine\n"
+    assert server.verb("attach", "bad", status=1).stdout == "bad-master-0 | last\n"
     assert "pytorchjob.kubeflow.org/long suspended" in server.verb("stop", "long").stdout
     server.verb("wait", "pytorchjob/long", "--for", "condition=Suspended")
     assert "is suspended" in server.verb("why", "long").stdout

@@ -80,12 +80,21 @@ bool comes_before(const LogPod& a, const LogPod& b) {
            std::tuple(!leads(b.view.replica_type), b.view.replica_type, b.index, b.view.name);
 }
 
+const ContainerView* LogPod::container(std::string_view name) const {
+    for (const auto* some : {&view.containers, &ephemeral})
+        if (const auto found = std::ranges::find(*some, name, &ContainerView::name);
+            found != some->end())
+            return &*found;
+    return nullptr;
+}
+
 LogPod log_pod(const json::value& object) {
     LogPod pod;
     if (std::optional<PodView> view = pod_view(object)) pod.view = *std::move(view);
     const json::object* root = object.if_object();
     if (root == nullptr) return pod;
     pod.rank = rank_variable(*root);
+    pod.ephemeral = ephemeral_container_views(object);
     if (const json::object* labels = kube::object_at(kube::metadata_of(*root), "labels")) {
         pod.job = string_at(*labels, jobs::labels::kJobName);
         pod.index = parse_number<int>(string_at(*labels, jobs::labels::kReplicaIndex)).value_or(0);
@@ -103,11 +112,15 @@ std::vector<LogSource> choose_sources(std::vector<LogPod> pods, const LogChoice&
             return choice.container.empty() ? !container.init : container.name == choice.container;
         };
         const bool several = std::ranges::count_if(pod.view.containers, wanted) > 1;
+        const auto add = [&](const ContainerView& container) {
+            sources.push_back({pod.view.namespace_, pod.view.name, pod.view.uid, container.name,
+                               pod.view.name + (several ? "/" + container.name : std::string()),
+                               started(container)});
+        };
         for (const ContainerView& container : pod.view.containers)
-            if (wanted(container))
-                sources.push_back({pod.view.namespace_, pod.view.name, pod.view.uid, container.name,
-                                   pod.view.name + (several ? "/" + container.name : std::string()),
-                                   started(container)});
+            if (wanted(container)) add(container);
+        for (const ContainerView& container : pod.ephemeral)
+            if (container.name == choice.container) add(container);
     }
     return sources;
 }
@@ -120,6 +133,7 @@ std::string nothing_chosen(const std::vector<LogPod>& pods, const LogChoice& cho
         if (!pod.view.replica_type.empty()) types.insert(pod.view.replica_type);
         for (const ContainerView& container : pod.view.containers)
             containers.insert(container.name);
+        for (const ContainerView& container : pod.ephemeral) containers.insert(container.name);
     }
     if (!choice.replica.empty() && !types.contains(lower_case(choice.replica)))
         return fmt::format("there is no replica of type {}; there are: {}", choice.replica,
@@ -141,9 +155,8 @@ std::string why_none_started(const std::vector<LogPod>& pods, const LogChoice& c
         const auto pod = std::ranges::find(pods, source.pod_uid,
                                            [](const LogPod& each) { return each.view.uid; });
         if (pod == pods.end()) continue;
-        const auto container =
-            std::ranges::find(pod->view.containers, source.container, &ContainerView::name);
-        if (container == pod->view.containers.end()) continue;
+        const ContainerView* const container = pod->container(source.container);
+        if (container == nullptr) continue;
         const std::optional<std::string> why = why_not_started(pod->view, *container);
         if (!why) return {};
         if (first.empty())

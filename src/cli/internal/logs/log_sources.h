@@ -17,6 +17,11 @@ struct LogPod {
     std::string job;          ///< the job that it belongs to; may be empty
     int index = 0;            ///< among those of its replica type
     std::optional<int> rank;  ///< what its containers were told; unset if they were not
+    /// Found by their names alone.
+    std::vector<ContainerView> ephemeral = {};
+
+    /// Its own containers and the others, with that name; null if it has none.
+    const ContainerView* container(std::string_view name) const;
 };
 
 /// Pure; malformed parts give empty fields.

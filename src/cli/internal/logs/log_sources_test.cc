@@ -56,6 +56,20 @@ TEST(LogSources, AreChosenByRankReplicaAndContainer) {
     }
 }
 
+TEST(LogSources, OneThatKubectlDebugAddedIsFoundByItsName) {
+    const LogPod debugged = log_pod(json::parse(R"({"metadata":{"name":"digits-p","uid":"u"},
+        "status":{"containerStatuses":[{"name":"main","state":{"running":{}}}],
+                  "ephemeralContainerStatuses":[{"name":"look","restartCount":0,
+                    "state":{"terminated":{"exitCode":0}}}, 3]}})"));
+    const auto named = [](const char* container) {
+        return LogChoice{.rank = {}, .replica = {}, .container = container};
+    };
+    EXPECT_EQ(chosen({debugged}, {}), "p/main:1 ");
+    EXPECT_EQ(chosen({debugged}, named("look")), "p/look:1 ");
+    EXPECT_EQ(nothing_chosen({debugged}, named("x")),
+              "there is no container x; there are: look, main");
+}
+
 TEST(LogSources, InstancesAreThoseThatHaveBegun) {
     const auto with = [](const char* status) {
         return choose_sources({log_pod(json::parse(fmt::format(

@@ -40,17 +40,17 @@ std::string listed_replicas(const std::vector<ReachablePod>& pods) {
 /// The container's name; the error says why it does not run.
 Result<std::string> container_of(const ReachablePod& from, const std::string& wanted) {
     const PodView& pod = from.pod.view;
-    const auto named = [&pod](const std::string& name) {
-        return std::ranges::find(pod.containers, name, &ContainerView::name);
+    const ContainerView* found =
+        from.pod.container(wanted.empty() ? from.default_container : wanted);
+    const auto take_first = [&](const auto& first) {
+        if (found == nullptr && wanted.empty() && first != pod.containers.end()) found = &*first;
     };
-    auto found = wanted.empty() ? named(from.default_container) : named(wanted);
-    if (wanted.empty() && found == pod.containers.end())
-        found = std::ranges::find_if(pod.containers, &ContainerView::main);
-    if (wanted.empty() && found == pod.containers.end())
-        found = std::ranges::find_if_not(pod.containers, &ContainerView::init);
-    if (found == pod.containers.end()) {
+    take_first(std::ranges::find_if(pod.containers, &ContainerView::main));
+    take_first(std::ranges::find_if_not(pod.containers, &ContainerView::init));
+    if (found == nullptr) {
         std::vector<std::string> names;
-        for (const ContainerView& container : pod.containers) names.push_back(container.name);
+        for (const auto* some : {&pod.containers, &from.pod.ephemeral})
+            for (const ContainerView& container : *some) names.push_back(container.name);
         return Error(Code::kNotFound, fmt::format("pod {} has no container \"{}\"; it has: {}",
                                                   pod.name, wanted, fmt::join(names, ", ")));
     }

@@ -88,6 +88,15 @@ TEST(ContainerChoice, OfSeveralContainers) {
               "pod digits-master-0 has no container \"x\"; it has: prepare, sidecar, pytorch");
 }
 
+TEST(ContainerChoice, OneThatKubectlDebugAddedIsMeantOnlyByItsName) {
+    auto pods = std::vector{replica("master", 0)};
+    pods[0].pod.ephemeral = {running("shell")};
+    EXPECT_EQ(chosen(pods, {}), "digits-master-0/pytorch");
+    EXPECT_EQ(chosen(pods, {.container = "shell"}), "digits-master-0/shell");
+    EXPECT_EQ(chosen(pods, {.container = "x"}),
+              "pod digits-master-0 has no container \"x\"; it has: pytorch, shell");
+}
+
 TEST(ContainerChoice, SaysThatThereWereOthers) {
     const auto first = choose_container(job(), {}, "digits");
     EXPECT_EQ(first->note,

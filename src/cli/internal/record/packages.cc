@@ -67,10 +67,9 @@ std::string package_of_entry(const std::string& name) {
     return {};
 }
 
-fs::path python_of(const std::vector<manifest::CheckedObject>& objects,
-                   const control_plane::Caller& caller) {
-    for (const manifest::CheckedObject& object : objects)
-        if (std::string named = named_python(object.document.object); !named.empty()) return named;
+fs::path python_of(const std::vector<json::value>& objects, const control_plane::Caller& caller) {
+    for (const json::value& object : objects)
+        if (std::string named = named_python(object); !named.empty()) return named;
     const std::string path = caller.variable("PATH");
     std::string_view rest = path;
     while (!rest.empty()) {

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "control_plane/daemon/caller.h"
-#include "manifest/check.h"
+#include "kube/values/json.h"
 
 namespace muster::cli {
 
 /// The Python that the programs of the objects are started with: the first that one of their commands
 /// names by its path, else the first of the caller's PATH. Empty: none is found.
-std::filesystem::path python_of(const std::vector<manifest::CheckedObject>& objects,
+std::filesystem::path python_of(const std::vector<json::value>& objects,
                                 const control_plane::Caller& caller);
 
 /// What is installed for it, "NAME VERSION" a line, sorted: what the directories beside it and the

@@ -38,7 +38,7 @@ std::string result_of(const std::vector<Verdict>& verdicts, int status, bool int
 
 }  // namespace
 
-std::string kept_manifest(const std::vector<manifest::CheckedObject>& objects) {
+std::vector<json::value> kept_manifest(const std::vector<manifest::CheckedObject>& objects) {
     std::vector<json::value> kept;
     for (const manifest::CheckedObject& object : objects) {
         json::value copy = kube::copy_of(object.document.object);
@@ -48,7 +48,7 @@ std::string kept_manifest(const std::vector<manifest::CheckedObject>& objects) {
                     for (auto& [key, value] : *data) value = kNotKept;
         kept.push_back(std::move(copy));
     }
-    return print_objects(kept, OutputFormat::kYaml);
+    return kept;
 }
 
 RunRecorder::RunRecorder(std::optional<RunFolder> folder, RunRecord record,
@@ -64,7 +64,6 @@ RunRecorder::RunRecorder(std::optional<RunFolder> folder, RunRecord record,
     if (!folder_) return;
     record_.name = folder_->name();
     manifest_ = kept_manifest(objects);
-    python_ = python_of(objects, caller_);
     output_.emplace(folder_->path() / kOutputFile);
 }
 
@@ -83,14 +82,13 @@ void RunRecorder::keep(const char* file, std::string_view text) {
 void RunRecorder::begin(pid_t pid) {
     record_.pid = pid;
     keep(kRunFile, json::serialize(to_json(record_)) + "\n");
-    keep(kManifestFile, manifest_);
-    keep(kEnvironmentFile, kept_environment(caller_.environment));
 }
 
-/// What would delay the start.
-void RunRecorder::keep_slow_parts() {
-    if (!folder_ || std::exchange(kept_slow_parts_, true)) return;
-    keep(kPackagesFile, installed_packages(python_, caller_));
+void RunRecorder::keep_parts_for_later() {
+    if (!folder_ || std::exchange(kept_parts_for_later_, true)) return;
+    keep(kManifestFile, print_objects(manifest_, OutputFormat::kYaml));
+    keep(kEnvironmentFile, kept_environment(caller_.environment));
+    keep(kPackagesFile, installed_packages(python_of(manifest_, caller_), caller_));
 }
 
 void RunRecorder::add_output(std::string_view lines) {
@@ -111,7 +109,7 @@ Task<void> RunRecorder::take(kube::Client& client) {
 Task<void> RunRecorder::follow(RunSession& session, kube::Client& client, Clock& clock) {
     if (!folder_) co_return;
     co_await clock.sleep_for(kBetweenSnapshots);
-    keep_slow_parts();
+    keep_parts_for_later();
     while (!stopped_) {
         const std::uint64_t seen = session.changes();
         const Instant began = clock.now();
@@ -155,7 +153,7 @@ void RunRecorder::fail(const Error& error, WallTime now) {
 void RunRecorder::end_as(RunEnd end) {
     record_.end = std::move(end);
     if (!folder_) return;
-    keep_slow_parts();
+    keep_parts_for_later();
     trim_files(logs_directory(), kLogBytes);
     record_.end->bytes = bytes_of_folder(folder_->path());
     keep(kRunFile, json::serialize(to_json(record_)) + "\n");

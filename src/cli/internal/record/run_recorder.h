@@ -33,7 +33,8 @@ class RunRecorder {
     /// Where the node keeps the logs; empty without a folder.
     std::filesystem::path logs_directory() const;
 
-    /// Writes what is known before the start, of the process that runs it.
+    /// Writes what `muster ps` shows, of the process that runs it. What would delay the start is
+    /// written a moment later: manifest, environment and packages.
     void begin(pid_t pid);
     /// What the console shows.
     void add_output(std::string_view lines);
@@ -54,24 +55,23 @@ class RunRecorder {
   private:
     Task<void> take(kube::Client& client);
     void keep(const char* file, std::string_view text);
-    void keep_slow_parts();
+    void keep_parts_for_later();
     void end_as(RunEnd end);
 
     std::optional<RunFolder> folder_;
     RunRecord record_;
     control_plane::Caller caller_;
     std::vector<RunPlace> places_;
-    std::string manifest_;
-    std::filesystem::path python_;
+    std::vector<json::value> manifest_;  ///< without what Secrets have
     std::optional<RunOutput> output_;
-    bool kept_slow_parts_ = false;
+    bool kept_parts_for_later_ = false;
     bool stopped_ = false;  ///< a write has failed
     std::optional<Error> failure_;
 };
 
 /// In the place of what a Secret has.
 inline constexpr std::string_view kNotKept = "(not kept)";
-/// YAML of the objects, without what Secrets have. Pure.
-std::string kept_manifest(const std::vector<manifest::CheckedObject>& objects);
+/// The objects, without what Secrets have. Pure.
+std::vector<json::value> kept_manifest(const std::vector<manifest::CheckedObject>& objects);
 
 }  // namespace muster::cli

@@ -160,6 +160,22 @@ std::optional<PodView> pod_view(const json::value& object) {
     return view;
 }
 
+std::vector<ContainerView> ephemeral_container_views(const json::value& pod) {
+    std::vector<ContainerView> views;
+    if (!pod.is_object()) return views;
+    std::vector<Cause> ignored;
+    for (const json::object* each :
+         kube::objects_at(child(pod.get_object(), "status"), "ephemeralContainerStatuses")) {
+        // The same form has a name of its own in the schema of a pod.
+        kube::Pod holder;
+        kube::decode_into(json::object{{"status", {{"containerStatuses", json::array{*each}}}}},
+                          holder, {}, ignored);
+        for (const kube::ContainerStatus& status : holder.status.container_statuses)
+            views.push_back(container_view(holder, status, false));
+    }
+    return views;
+}
+
 std::optional<JobView> job_view(const json::value& object) {
     if (!object.is_object()) return std::nullopt;
     const json::object& root = object.get_object();

@@ -122,6 +122,8 @@ struct EventView {
 // Projections for informers; malformed parts give empty fields.
 std::optional<PodView> pod_view(const json::value& object);
 std::optional<JobView> job_view(const json::value& object);
+/// Of a pod: those that `kubectl debug` adds while it runs, which are none of its own.
+std::vector<ContainerView> ephemeral_container_views(const json::value& pod);
 std::optional<EventView> event_view(const json::value& object);
 
 /// "REASON: MESSAGE", or the one of them that is there.

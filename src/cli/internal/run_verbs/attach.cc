@@ -11,8 +11,12 @@
 #include "base/async/run_to_end.h"
 #include "base/unique_fd.h"
 #include "cli/internal/connect/on_server.h"
+#include "cli/internal/flags/shared_flags.h"
+#include "cli/internal/logs/job_logs.h"
 #include "cli/internal/objects/object_print.h"
 #include "cli/internal/record/run_folder.h"
+#include "cli/internal/run/views.h"
+#include "cli/internal/run_verbs/named_job.h"
 #include "cli/internal/runs/named_run.h"
 #include "cli/internal/runs/run_watch.h"
 #include "cli/internal/verbs/verbs.h"
@@ -24,18 +28,25 @@ namespace {
 
 constexpr const char* kAttachVerb = "attach";
 constexpr std::string_view kAttachHelp =
-    R"(Shows what a run prints, from its beginning, until it has ended, and exits as it did.
+    R"(Shows what a run or a job prints until it has ended, and exits as it did.
 
-Usage: muster attach RUN
+Usage: muster attach RUN | JOB | KIND/JOB [FLAGS]
 
-RUN is the name that 'muster ps' shows, or that of a job, whose newest run it means then. Ctrl-C ends this command
-and leaves the run alone; 'muster stop RUN' ends it. Of a job of a server, 'muster logs -f JOB' shows the same.
+A run is shown from its beginning, as on its own terminal: its name is the one that 'muster ps' shows, or that of
+its job, whose newest run it means then. Of a job of a server all logs are shown, as by 'muster logs -f'. Ctrl-C
+ends this command and leaves the run alone; 'muster stop RUN' ends it.
 
-Exit status: that of the run; 1 when there is no such run, or when its process was killed.
+      --raw                  of a job: a terminal gets all that a program wrote, as in 'muster logs'
+  -n, --namespace, --context, --kubeconfig
+                             as in 'muster get'; a job of that server is meant then
+
+Exit status: that of the run; of a job 0 when it succeeded, else 1; 1 when there is no such run or job, or when
+the run's process was killed.
 
 Examples:
   muster attach train-1
   muster attach train
+  muster attach pytorchjob/digits
 )";
 
 /// Copies a file that grows, and the ones that take its place, to standard output.
@@ -99,13 +110,13 @@ Task<Result<void>> follow(const FoundRun& run, OutputCopy& output) {
     co_return Result<void>();
 }
 
-Result<int> attach(const std::string& name) {
-    Result<FoundRun> found = require_run(name, control_plane::current_caller());
-    if (!found)
-        return Error(found.error().code(),
-                     fmt::format("{}; 'muster logs -f {}' follows a job of a server",
-                                 found.error().message(), name));
-    const FoundRun run = *std::move(found);
+struct AttachOptions {
+    ServerOptions server;
+    std::string about;
+    bool raw = false;
+};
+
+Result<int> attach_run(const FoundRun& run) {
     // Also where a shell has started it with this signal ignored, as in the background of a script.
     std::signal(SIGINT, SIG_DFL);
     asio::io_context context(1);
@@ -118,25 +129,52 @@ Result<int> attach(const std::string& name) {
                  fmt::format("run {} has no end: its process was killed", now.record.name));
 }
 
-struct AttachOptions {
-    std::string run;
-};
+/// 0 for success. An object that is gone can't say how it ended.
+Task<Result<int>> status_of(Connection& connection, NamedJob job) {
+    CO_TRY(const kube::ObjectPtr now,
+           co_await connection.client().get(job.type, job.namespace_, job.name));
+    if (job.type == kube::types::kPods) {
+        const std::optional<PodView> pod = pod_view(*now);
+        co_return pod && pod->phase == "Succeeded" ? 0 : 1;
+    }
+    const std::optional<JobView> view = job_view(*now);
+    co_return view && view->succeeded() ? 0 : 1;
+}
+
+Task<Result<int>> attach_job(Connection& connection, const LogsOptions& logs, Console& console) {
+    CO_TRY(const NamedJob job, co_await find_job(connection, logs.about));
+    CO_TRY_VOID(co_await show_job_logs(connection, logs, console, kAttachVerb));
+    co_return co_await status_of(connection, job);
+}
+
+int attach(const AttachOptions& options) {
+    const control_plane::Caller caller = control_plane::current_caller();
+    LogsOptions logs;
+    logs.server = options.server;
+    logs.about = options.about;
+    logs.follow = true;
+    ConsoleOptions shown = console_for(false, false, !caller.variable("NO_COLOR").empty());
+    shown.raw = options.raw;
+    Console console(shown);
+    return on_run_or_server(
+        kAttachVerb, options.about, options.server, attach_run,
+        [&](Connection& connection) { return attach_job(connection, logs, console); });
+}
 
 class AttachVerb final : public VerbOf<AttachOptions> {
   public:
     AttachVerb() : VerbOf(kAttachVerb, kAttachHelp) {}
 
-    void declare(Flags& flags) override { flags.value("run", options_.run); }
+    void declare(Flags& flags) override {
+        declare_server_flags(flags, options_.server);
+        flags.value("about", options_.about);
+        flags.flag("--raw", options_.raw);
+    }
     std::optional<std::string> finish(const Flags&) override {
-        if (options_.run.empty()) return "name a run; 'muster ps' lists them";
+        if (options_.about.empty()) return "name a run or a job; 'muster ps' lists them";
         return std::nullopt;
     }
-    int run() override {
-        const Result<int> status = attach(options_.run);
-        if (status) return *status;
-        tell_error(kAttachVerb, status.error());
-        return 1;
-    }
+    int run() override { return attach(options_); }
 };
 
 }  // namespace
