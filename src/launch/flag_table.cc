@@ -139,6 +139,10 @@ constexpr std::array kFlags = std::to_array<FlagRow>({
     {.flag = Flag::kRunPath, .section = kProgram, .name = "run-path", .variables = "PET_RUN_PATH",
      .kind = Kind::kSwitch, .torchs = true,
      .help = "Runs SCRIPT with Python's runpy.run_path. Overrides --no-python."},
+    {.flag = Flag::kUseEnv, .section = kProgram, .name = "use-env", .kind = Kind::kSwitch,
+     .launchs = true,
+     .help = "Of python -m torch.distributed.launch alone: SCRIPT gets its local rank in LOCAL_RANK "
+             "only, and not as its argument --local-rank, too."},
     {.flag = Flag::kLiteralArgs, .section = kProgram, .name = "literal-args",
      .kind = Kind::kSwitch,
      .help = "SCRIPT and its arguments are passed on as they are. Otherwise $local_rank and "
@@ -283,8 +287,10 @@ bool knows(LaunchCommand command, const FlagRow& row) {
     switch (command) {
         case LaunchCommand::kMusterRun:
         case LaunchCommand::kDlroverRun:
-            return true;
+            return !row.launchs;
         case LaunchCommand::kTorchrun:
+            return !row.dlrovers && !row.launchs;
+        case LaunchCommand::kTorchLaunch:
             return !row.dlrovers;
     }
     CHECK(false, "every command is named above");

@@ -1,16 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 namespace muster::launch {
 
-/// The name by which the program was called. One binary has three names.
-enum class LaunchCommand : std::uint8_t { kMusterRun, kTorchrun, kDlroverRun };
+/// The name by which the program was called, or the module of Python's whose place it takes. One
+/// binary has three names.
+enum class LaunchCommand : std::uint8_t { kMusterRun, kTorchrun, kDlroverRun, kTorchLaunch };
 
 /// From argv[0], ignoring its folder. Any other name counts as muster-run.
 LaunchCommand launch_command(std::string_view argv0);
+/// The launcher that is `python -m MODULE`; nothing if that is another module.
+std::optional<LaunchCommand> launch_module(std::string_view module);
 std::string_view to_string(LaunchCommand command);
 
 /// Every flag, in the order of the table.
@@ -46,6 +50,7 @@ enum class Flag : std::uint8_t {
     kModule,
     kNoPython,
     kRunPath,
+    kUseEnv,
     kLiteralArgs,
     kRole,
     kStartMethod,
@@ -115,6 +120,7 @@ struct FlagRow {
     std::string_view otherwise = {};  ///< the default
     bool torchs = false;              ///< torchrun and dlrover-run know it
     bool dlrovers = false;            ///< only dlrover-run knows it
+    bool launchs = false;             ///< only torch.distributed.launch knows it
     FlagStatus status = FlagStatus::kEffective;
     std::string_view help = {};
     std::string_view note = {};  ///< if it has no effect: why, and what to do
@@ -126,7 +132,7 @@ struct FlagRow {
 std::span<const FlagRow> flag_table();
 const FlagRow& row_of(Flag flag);
 
-/// torchrun knows torch's flags and ours; the other two know all flags.
+/// torchrun and torch.distributed.launch know torch's flags and ours; the other two know DLRover's, too.
 bool knows(LaunchCommand command, const FlagRow& row);
 
 /// A variable without a flag.

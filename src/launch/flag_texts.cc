@@ -66,7 +66,7 @@ std::string cell(std::string_view text) {
 }
 
 std::string_view whose(const FlagRow& row) {
-    return row.torchs ? "torch" : row.dlrovers ? "DLRover" : "Muster";
+    return row.torchs || row.launchs ? "torch" : row.dlrovers ? "DLRover" : "Muster";
 }
 
 }  // namespace

@@ -195,8 +195,11 @@ class Reader {
     }
 
     Error foreign(const FlagRow& row) const {
-        return {Code::kInvalid, fmt::format("{} has no flag {}; muster-run and dlrover-run have it",
-                                            to_string(read_.command), with_dashes(row))};
+        return {Code::kInvalid,
+                fmt::format("{} has no flag {}; {}", to_string(read_.command), with_dashes(row),
+                            row.launchs ? "what torch.distributed.launch does with it, this does "
+                                          "always: drop it"
+                                        : "muster-run and dlrover-run have it")};
     }
 
     const std::vector<std::string>& arguments_;
@@ -281,6 +284,13 @@ LaunchCommand launch_command(std::string_view argv0) {
     return LaunchCommand::kMusterRun;
 }
 
+std::optional<LaunchCommand> launch_module(std::string_view module) {
+    if (module == "torch.distributed.run") return LaunchCommand::kTorchrun;
+    if (module == "torch.distributed.launch") return LaunchCommand::kTorchLaunch;
+    if (module == "dlrover.trainer.torch.main") return LaunchCommand::kDlroverRun;
+    return std::nullopt;
+}
+
 std::string_view to_string(LaunchCommand command) {
     switch (command) {
         case LaunchCommand::kMusterRun:
@@ -289,6 +299,8 @@ std::string_view to_string(LaunchCommand command) {
             return "torchrun";
         case LaunchCommand::kDlroverRun:
             return "dlrover-run";
+        case LaunchCommand::kTorchLaunch:
+            return "torch.distributed.launch";
     }
     return "";
 }

@@ -37,6 +37,7 @@ TEST(LaunchCommandName, IsTheLastPartOfThePath) {
     EXPECT_EQ(launch_command("./muster-run"), LaunchCommand::kMusterRun);
     EXPECT_EQ(launch_command("anything"), LaunchCommand::kMusterRun);
     EXPECT_EQ(launch_command(""), LaunchCommand::kMusterRun);
+    EXPECT_EQ(launch_command("torch.distributed.launch"), LaunchCommand::kMusterRun);
 }
 
 TEST(FlagTable, HasNoNameLetterOrVariableTwice) {
@@ -185,6 +186,11 @@ TEST(LaunchFlags, AreRefusedWithWhatIsMeant) {
          "torchrun has no flag --precheck; muster-run and dlrover-run have it",
          LaunchCommand::kTorchrun},
         {{"--precheck-x", "a.py"}, "torchrun has no flag --precheck-x", LaunchCommand::kTorchrun},
+        {{"--precheck=1", "a.py"},
+         "torch.distributed.launch has no flag --precheck; muster-run",
+         LaunchCommand::kTorchLaunch},
+        {{"--use-env", "a.py"}, "torchrun has no flag --use-env; what", LaunchCommand::kTorchrun},
+        {{"--use-env", "a.py"}, "muster-run has no flag --use-env; what"},
         {{"a.py"}, "PET_NNODES=: is empty; expects N|MIN:MAX", {}, {{"PET_NNODES", ""}}},
         {{"a.py"}, "PET_MODULE=: expects 1 or 0", {}, {{"PET_MODULE", ""}}},
         {{"a.py"}, "PET_MODULE=yes: expects 1 or 0", {}, {{"PET_MODULE", "yes"}}},
@@ -197,6 +203,13 @@ TEST(LaunchFlags, AreRefusedWithWhatIsMeant) {
     for (const Row& row : kRows)
         EXPECT_THAT(refusal(row.words, row.variables, row.command), HasSubstr(row.says))
             << testing::PrintToString(row.words);
+}
+
+TEST(LaunchModule, IsALauncherOfPythons) {
+    EXPECT_EQ(launch_module("torch.distributed.run"), LaunchCommand::kTorchrun);
+    EXPECT_EQ(launch_module("torch.distributed.launch"), LaunchCommand::kTorchLaunch);
+    EXPECT_EQ(launch_module("dlrover.trainer.torch.main"), LaunchCommand::kDlroverRun);
+    EXPECT_EQ(launch_module("torch.distributed"), std::nullopt);
 }
 
 TEST(LaunchFlags, OfDlroverAreNotTorchruns) {
@@ -265,8 +278,8 @@ TEST(FlagReference, IsInDocs) {
 }
 
 TEST(LaunchHelp, HasWhatTheCommandKnows) {
-    for (const LaunchCommand command :
-         {LaunchCommand::kMusterRun, LaunchCommand::kTorchrun, LaunchCommand::kDlroverRun}) {
+    for (const LaunchCommand command : {LaunchCommand::kMusterRun, LaunchCommand::kTorchrun,
+                                        LaunchCommand::kDlroverRun, LaunchCommand::kTorchLaunch}) {
         const std::string help = launch_help(command);
         EXPECT_THAT(help, HasSubstr(fmt::format("Usage: {} [flags]", to_string(command))));
         for (const FlagRow& row : flag_table())

@@ -89,7 +89,9 @@ class Finder {
         if (says_static()) return by_static();
         if (said(variables_, "DLROVER_MASTER_ADDR")) return by_dlrover();
         if (has_injected()) {
-            if (flags_.command != LaunchCommand::kTorchrun) return by_injected();
+            const bool torchs = flags_.command == LaunchCommand::kTorchrun ||
+                                flags_.command == LaunchCommand::kTorchLaunch;
+            if (!torchs) return by_injected();
             notices_.push_back({log::Level::kDebug,
                                 "MASTER_ADDR, RANK and WORLD_SIZE are set: torchrun ignores them, "
                                 "and muster-run uses them"});

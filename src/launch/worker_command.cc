@@ -12,6 +12,8 @@ using Kind = WorkerCommand::Kind;
 /// Python code for what torch's --run-path does within its process.
 constexpr std::string_view kRunPath =
     "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')";
+/// What torch.distributed.launch gives each script before its own arguments.
+constexpr std::string_view kLocalRank = "--local-rank=${local_rank}";
 
 Result<Kind> kind_of(const LaunchFlags& flags) {
     const auto both = [&](Flag one, Flag other) {
@@ -27,6 +29,19 @@ Result<Kind> kind_of(const LaunchFlags& flags) {
     if (!flags.on(Flag::kNoPython)) return module ? Kind::kModule : Kind::kScript;
     if (module) return both(Flag::kNoPython, Flag::kModule);
     return Kind::kProgram;
+}
+
+/// Whether scripts get their local rank as an argument (torch/distributed/launch.py, since torch 2).
+Result<bool> passes_local_rank(const LaunchFlags& flags) {
+    if (flags.command != LaunchCommand::kTorchLaunch || flags.on(Flag::kUseEnv)) return false;
+    for (const Flag flag : {Flag::kNoPython, Flag::kLiteralArgs})
+        if (flags.on(flag))
+            return Error(
+                Code::kInvalid,
+                fmt::format("{} needs --use-env: without it torch.distributed.launch gives "
+                            "each worker an argument --local-rank",
+                            flags.get(flag).written()));
+    return true;
 }
 
 bool is_name_character(char c) {
@@ -63,6 +78,7 @@ std::string replaced(const std::string& text, const std::string& local_rank) {
 
 Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string& python) {
     TRY(const Kind kind, kind_of(flags));
+    TRY(const bool local_rank, passes_local_rank(flags));
     WorkerCommand command{
         .kind = kind, .script = flags.script, .literal = flags.on(Flag::kLiteralArgs)};
     if (kind == Kind::kProgram) {
@@ -81,6 +97,7 @@ Result<WorkerCommand> worker_command(const LaunchFlags& flags, const std::string
         command.words.push_back(flags.script);
         if (kind != Kind::kRunPath) command.spare_words = static_cast<int>(command.words.size());
     }
+    if (local_rank) command.words.emplace_back(kLocalRank);
     command.words.insert(command.words.end(), flags.arguments.begin(), flags.arguments.end());
     return command;
 }

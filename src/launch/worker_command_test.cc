@@ -10,8 +10,9 @@ using testing::HasSubstr;
 using Words = std::vector<std::string>;
 using Kind = WorkerCommand::Kind;
 
-Result<WorkerCommand> command(const Words& words, const std::string& python = "/usr/bin/python3") {
-    TRY(auto parsed, parse_launch_flags(LaunchCommand::kTorchrun, words, {}));
+Result<WorkerCommand> command(const Words& words, const std::string& python = "/usr/bin/python3",
+                              LaunchCommand called = LaunchCommand::kTorchrun) {
+    TRY(auto parsed, parse_launch_flags(called, words, {}));
     return worker_command(std::get<LaunchFlags>(parsed), python);
 }
 
@@ -42,6 +43,25 @@ TEST(WorkerCommand, IsRefused) {
     EXPECT_THAT(command({"-m", "--run-path", "a"}).error().message(),
                 HasSubstr("--run-path and -m exclude each other"));
     EXPECT_THAT(command({"a.py"}, "").error().message(), HasSubstr("set PYTHON_EXEC"));
+}
+
+// torch/distributed/launch.py of torch 2.
+TEST(WorkerCommand, OfTorchsOldLauncherGetsTheLocalRankAsAnArgument) {
+    const auto launched = [](const Words& words) {
+        return command(words, "py", LaunchCommand::kTorchLaunch);
+    };
+    const auto with = launched({"--nproc-per-node=2", "a.py", "-x"});
+    EXPECT_EQ(words_for(*with, 1), (Words{"py", "-u", "a.py", "--local-rank=1", "-x"}));
+    EXPECT_EQ(with->spare_words, 3);
+    EXPECT_EQ(words_for(*launched({"-m", "a.b"}), 0),
+              (Words{"py", "-u", "-m", "a.b", "--local-rank=0"}));
+    EXPECT_EQ(launched({"--use_env", "a.py", "-x"})->words, (Words{"py", "-u", "a.py", "-x"}));
+    EXPECT_EQ(launched({"--use-env", "--no-python", "a"})->words, (Words{"a"}));
+    EXPECT_THAT(launched({"--no-python", "a"}).error().message(),
+                HasSubstr("--no-python needs --use-env"));
+    EXPECT_THAT(launched({"--literal-args", "a.py"}).error().message(),
+                HasSubstr("--literal-args needs --use-env"));
+    EXPECT_EQ(command({"--no-python", "a"})->words, (Words{"a"}));
 }
 
 TEST(WorkerCommand, HasTheLocalRankInIt) {

@@ -1,6 +1,7 @@
 #include "muster_run/muster_run.h"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -111,18 +112,34 @@ launch::Variables variables_of(char** environment) {
     return variables;
 }
 
+namespace {
+
+/// As it was called, since /proc may be missing.
+std::string own_link() {
+    const auto* const path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    return path == nullptr ? std::string() : std::string(path);
+}
+
+}  // namespace
+
 std::optional<int> run_by_name(int argc, char** argv, char** environment) {
     if (argc < 1) return std::nullopt;
     const std::filesystem::path program(argv[0]);
     const launch::LaunchCommand command = launch::launch_command(argv[0]);
     const launch::Variables variables = variables_of(environment);
-    if (program.filename() == to_string(command))
-        return muster_run(command, {argv + 1, argv + argc}, variables);
+    if (program.filename() == to_string(command)) {
+        const bool torchs = command != launch::LaunchCommand::kMusterRun;
+        return muster_run(
+            command, {argv + 1, argv + argc}, variables,
+            torchs ? launcher_behind(own_link(), program.filename(), variables) : std::string());
+    }
     const std::string_view verb = argc < 2 ? "" : argv[1];
     if (verb == "muster-run") return muster_run(command, {argv + 2, argv + argc}, variables);
-    if (verb == "muster-run-for" && argc > 2)
-        return muster_run(command, {argv + 3, argv + argc}, variables, argv[2]);
-    return std::nullopt;
+    if (verb != "muster-run-for" || argc < 3) return std::nullopt;
+    const std::string_view option = argc < 5 ? "" : argv[3];
+    if (const auto module = option == "-m" ? launch::launch_module(argv[4]) : std::nullopt)
+        return muster_run(*module, {argv + 5, argv + argc}, variables, argv[2]);
+    return muster_run(command, {argv + 3, argv + argc}, variables, argv[2]);
 }
 
 }  // namespace muster::run

@@ -19,9 +19,10 @@ namespace muster::run {
 int muster_run(launch::LaunchCommand command, const std::vector<std::string>& arguments,
                launch::Variables variables, const std::string& in_place_of = {});
 
-/// The same for a program that is more than that, as main() is called: under one of these names, or
-/// with "muster-run" as its first word, or with "muster-run-for" and a launcher whose place it
-/// takes. Nothing: it was called for something else.
+/// The same as main() is called: under one of these names, or with "muster-run" as the first word, or
+/// with "muster-run-for" and a launcher whose place it takes: `torchrun`, or a Python, whose words
+/// may begin with `-m` and the launcher's module. A link to this program with the name of a launcher
+/// takes the place of the next one of PATH. Nothing: it was called for something else.
 std::optional<int> run_by_name(int argc, char** argv, char** environment);
 
 /// An environment as main() has it.

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "muster_run/node/node_facts.h"
+#include "process/program_file.h"
 
 namespace muster::run {
 namespace {
@@ -71,6 +73,24 @@ std::string python_of(const std::string& launcher, const launch::Variables& vari
         path = named_python(first, second, variables);
     }
     return !path.empty() && ::access(path.c_str(), X_OK) == 0 ? path : std::string();
+}
+
+std::string launcher_behind(const std::string& own, const std::string& name,
+                            const launch::Variables& variables) {
+    const std::string* const path = launch::find_variable(variables, "PATH");
+    if (path == nullptr) return {};
+    std::string before;
+    std::string behind;
+    bool ours = false;
+    for (const std::string& place : process::program_candidates(name, *path)) {
+        std::error_code error;
+        if (std::filesystem::equivalent(place, own, error))
+            ours = true;
+        else if (std::string& found = ours ? behind : before;
+                 found.empty() && ::access(place.c_str(), X_OK) == 0)
+            found = place;
+    }
+    return ours ? behind : before;
 }
 
 }  // namespace muster::run

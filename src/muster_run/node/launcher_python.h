@@ -12,4 +12,9 @@ namespace muster::run {
 /// is no script of Python's, or its interpreter can't be executed.
 std::string python_of(const std::string& launcher, const launch::Variables& variables);
 
+/// The launcher of this name in PATH, behind the link to this program that `own` is or PATH has,
+/// which took its place there. Empty: there is none.
+std::string launcher_behind(const std::string& own, const std::string& name,
+                            const launch::Variables& variables);
+
 }  // namespace muster::run

@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
+
+#include "muster_run/node/node_facts.h"
 
 namespace muster::run {
 namespace {
@@ -26,6 +29,7 @@ class LauncherPython : public ::testing::Test {
     void TearDown() override { fs::remove_all(folder_); }
 
     void write(const std::string& name, const std::string& text) const {
+        fs::create_directories((folder_ / name).parent_path());
         std::ofstream(folder_ / name) << text;
         fs::permissions(folder_ / name, fs::perms::owner_all);
     }
@@ -57,6 +61,37 @@ TEST_F(LauncherPython, IsWhatItsFirstLineNames) {
 TEST_F(LauncherPython, IsThePythonThatIsCalledItself) {
     EXPECT_EQ(found("python3.11"), path("python3.11"));
     EXPECT_EQ(found(path("an env/python")), path("an env/python"));
+}
+
+// The folder in pods that stands first in PATH (pod_tools/start).
+TEST_F(LauncherPython, IsNotTheProgramThatLooksForIt) {
+    write("m/muster-start", "");
+    fs::create_symlink("muster-start", folder_ / "m/python3.11");
+    write("torchrun", "#!/usr/bin/env python3.11\n");
+    const std::string both = path("m") + ":" + folder_.string();
+    EXPECT_EQ(python_of(path("torchrun"), {{"PATH", both}}), path("python3.11"));
+    EXPECT_EQ(python_of("python3.11", {{"PATH", both}}), path("python3.11"));
+    EXPECT_EQ(python_here({{"PATH", path("m")}}), "");
+}
+
+TEST_F(LauncherPython, IsThatOfTheLauncherBehindOurs) {
+    write("ours/muster", "");
+    write("before/torchrun", "");
+    write("behind/torchrun", "");
+    write("late/torchrun", "");
+    fs::create_directories(folder_ / "again");
+    fs::create_symlink("muster", folder_ / "ours/torchrun");
+    fs::create_symlink(path("ours/torchrun"), folder_ / "again/torchrun");
+    const auto behind = [&](const std::vector<std::string>& folders) {
+        std::string list;
+        for (const std::string& one : folders) list += (list.empty() ? "" : ":") + path(one);
+        return launcher_behind(path("ours/torchrun"), "torchrun", {{"PATH", list}});
+    };
+    EXPECT_EQ(behind({"before", "ours", "none", "behind", "late"}), path("behind/torchrun"));
+    EXPECT_EQ(behind({"ours", "again", "behind", "ours"}), path("behind/torchrun"));
+    EXPECT_EQ(behind({"behind", "late"}), path("behind/torchrun")) << "called by its path";
+    EXPECT_EQ(behind({"ours", "none"}), "");
+    EXPECT_EQ(launcher_behind(path("ours/torchrun"), "torchrun", {}), "");
 }
 
 TEST_F(LauncherPython, IsUnknownWhereItIsNoScriptOfPythons) {

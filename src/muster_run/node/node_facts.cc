@@ -66,6 +66,12 @@ std::string text_of(const sockaddr& address, socklen_t size) {
 
 }  // namespace
 
+bool stands_for_python(const std::string& path) {
+    constexpr std::string_view kStart = "muster-start";
+    std::error_code error;
+    return fs::path(path).filename() != kStart && fs::canonical(path, error).filename() == kStart;
+}
+
 launch::Devices devices_here(const launch::Variables& variables) {
     launch::Devices found;
     found.cpus = cpus();
@@ -84,7 +90,8 @@ std::string find_in_path(std::span<const std::string_view> names,
         const std::string_view text(part);
         const fs::path folder = text.empty() ? std::string_view(".") : text;
         for (const std::string_view name : names)
-            if (can_be_executed(folder / name)) return folder / name;
+            if (can_be_executed(folder / name) && !stands_for_python(folder / name))
+                return folder / name;
     }
     return {};
 }

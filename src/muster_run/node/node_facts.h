@@ -14,8 +14,12 @@ namespace muster::run {
 /// What this machine has for workers: CPUs that this process may use, GPUs that it sees.
 launch::Devices devices_here(const launch::Variables& variables);
 
+/// Whether a path is a link to the program that stands for each Python in pods (pod_tools/start).
+bool stands_for_python(const std::string& path);
+
 /// The path that a word without '/' stands for; empty: nothing of these names can be executed. The
-/// first folder that has one of them counts, and in it the first name.
+/// first folder that has one of them counts, and in it the first name. What only looks for the next
+/// Python of PATH does not count.
 std::string find_in_path(std::span<const std::string_view> names,
                          const launch::Variables& variables);
 
