@@ -27,6 +27,9 @@
 #       With sanitizers, which want a loader, it is an ordinary one.
 #   muster_embed_program(muster_agent PROGRAM muster_shim SYMBOL muster_shim)
 #       The library's users carry the program: its bytes lie between SYMBOL_begin and SYMBOL_end.
+#   muster_embed_files(muster_pod_tools SYMBOL muster_python ROOT ${dir} FILES ${files})
+#       The library carries the files: between SYMBOL_begin and SYMBOL_end lie three pointers for each, to its name below ROOT,
+#       and to the begin and the end of its bytes.
 #   muster_fuzz(quantity fuzz/quantity_fuzz.cc LIBRARIES muster_kube)
 #       A fuzz target (LLVMFuzzerTestOneInput) and its corpus, the files of fuzz/corpus/quantity.
 #       The test quantity_fuzz_corpus replays the corpus in every build; with MUSTER_FUZZ there is
@@ -311,4 +314,21 @@ ${arg_SYMBOL}_end:
     add_library(${arg_SYMBOL}_image STATIC ${image})
     add_dependencies(${arg_SYMBOL}_image ${arg_PROGRAM})
     target_link_libraries(${library} INTERFACE ${arg_SYMBOL}_image)
+endfunction()
+
+function(muster_embed_files library)
+    cmake_parse_arguments(arg "" "SYMBOL;ROOT" "FILES" ${ARGN})
+    set(bytes "    .section .rodata\n")
+    set(table "    .section .data.rel.ro, \"aw\", @progbits\n    .balign 8\n    .global ${arg_SYMBOL}_begin\n${arg_SYMBOL}_begin:\n")
+    set(number 0)
+    foreach(file IN LISTS arg_FILES)
+        cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${arg_ROOT} OUTPUT_VARIABLE name)
+        string(APPEND bytes ".Lname${number}:\n    .asciz \"${name}\"\n.Lbegin${number}:\n    .incbin \"${file}\"\n.Lend${number}:\n    .byte 0\n")
+        string(APPEND table "    .quad .Lname${number}, .Lbegin${number}, .Lend${number}\n")
+        math(EXPR number "${number} + 1")
+    endforeach()
+    set(image ${CMAKE_CURRENT_BINARY_DIR}/${arg_SYMBOL}_files.S)
+    file(CONFIGURE OUTPUT ${image} CONTENT "${bytes}${table}    .global ${arg_SYMBOL}_end\n${arg_SYMBOL}_end:\n    .section .note.GNU-stack, \"\", @progbits\n")
+    set_source_files_properties(${image} PROPERTIES OBJECT_DEPENDS "${arg_FILES}")
+    target_sources(${library} PRIVATE ${image})
 endfunction()

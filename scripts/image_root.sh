@@ -10,13 +10,15 @@ set -euo pipefail
 
 program=$1 in_pods=$2 target=$3
 
-mkdir -p "$target"/{usr/bin,usr/local/bin,etc/ssl/certs,tmp}
+mkdir -p "$target"/{usr/bin,usr/local/bin,opt/muster,etc/ssl/certs,tmp}
 chmod 1777 "$target/tmp"
 install -m 0755 "$program" "$target/usr/bin/muster"
-install -m 0755 "$in_pods" "$target/usr/local/bin/muster-in-pods"
 [[ -z ${STRIP:-} ]] || "$STRIP" "$target/usr/bin/muster"
 [[ $(ldd "$in_pods") == *"statically linked"* ]] ||
     { echo "image_root.sh: $in_pods is not static: build it without sanitizers" >&2; exit 1; }
+# What pods with agents get, for pods that mount this image; the program is there once.
+"$in_pods" copy "$target/opt/muster"
+ln -s ../../../opt/muster/muster "$target/usr/local/bin/muster-in-pods"
 
 # "libm.so.6 => /lib/…/libm.so.6 (0x…)", and the loader without an arrow.
 libraries=$(ldd "$program" | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }')

@@ -75,5 +75,25 @@ TEST_F(CopyProgram, WhatFailsSaysWhereAndLeavesNothing) {
     EXPECT_FALSE(copy_program(from_, directory_ / "no" / "directory"));
 }
 
+TEST_F(CopyProgram, FilesAndLinksAreMadeInTheSameWay) {
+    ASSERT_TRUE(write_file("text", to_, 0644));
+    EXPECT_EQ(read(to_), "text");
+    EXPECT_EQ(fs::status(to_).permissions(), fs::perms(0644));
+    const fs::path link = directory_ / "into" / "link";
+    fs::create_symlink("gone", link.string() + ".new");
+    for (const char* const from : {"nowhere", "muster"}) {
+        ASSERT_TRUE(make_link(from, link));
+        EXPECT_EQ(fs::read_symlink(link), from);
+    }
+    EXPECT_EQ(read(link), "text");
+    EXPECT_THAT(left(), testing::UnorderedElementsAre("muster", "link"));
+    const std::string nowhere = directory_ / "no" / "directory";
+    EXPECT_THAT(write_file("text", nowhere, 0644).error().message(), HasSubstr(nowhere));
+    EXPECT_THAT(make_link("x", nowhere).error().message(), HasSubstr(nowhere));
+    fs::create_directory(directory_ / "into" / "taken");
+    EXPECT_FALSE(make_link("x", directory_ / "into" / "taken"));
+    EXPECT_THAT(left(), testing::UnorderedElementsAre("muster", "link", "taken"));
+}
+
 }  // namespace
 }  // namespace muster::pod_tools

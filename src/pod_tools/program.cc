@@ -3,8 +3,15 @@
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "muster_run/muster_run.h"
 #include "net/name_files.h"
 #include "net/tls/shared_key_tls.h"
+#include "pod_tools/agent_folder.h"
 #include "pod_tools/copy.h"
 #include "rsh/run.h"
 
@@ -17,8 +24,11 @@ constexpr int kBadUsage = 2;
 constexpr std::string_view kHelp =
     R"(The part of Muster in the pods of jobs that need it: one file, which runs in any image.
 
-Usage: muster-in-pods copy TARGET   copies itself there, in one step
-       muster-in-pods rsh ...       'muster rsh'; 'rsh --help' has more
+Usage: muster-in-pods copy TARGET      copies itself there, in one step; into a directory, with all by
+                                       which the commands of a pod reach the agent
+       muster-in-pods rsh ...          'muster rsh'; 'rsh --help' has more
+       muster-in-pods muster-run ...   the agent of elastic jobs, also called as muster-run, torchrun
+                                       or dlrover-run; 'muster-run --help' has more
 
 Exit status of copy: 0, or 1 when it could not; 2 for a wrong command line.
 )";
@@ -36,10 +46,19 @@ std::string own_file() {
 
 int copy(const std::vector<std::string>& words) {
     if (words.size() != 1) return refuse("copy needs one argument: the target");
-    const Result<void> copied = copy_program(own_file(), words.front());
+    std::error_code error;
+    const bool directory = std::filesystem::is_directory(words.front(), error);
+    const Result<void> copied = directory ? make_agent_folder(own_file(), words.front())
+                                          : copy_program(own_file(), words.front());
     if (copied) return 0;
     fmt::print(stderr, "muster-in-pods: {}\n", copied.error().message());
     return 1;
+}
+
+std::vector<std::string> variables_of(char** environment) {
+    std::vector<std::string> variables;
+    for (char** one = environment; *one != nullptr; ++one) variables.emplace_back(*one);
+    return variables;
 }
 
 bool asks_for_help(const std::vector<std::string>& words) {
@@ -55,20 +74,23 @@ int remote_shell(const std::vector<std::string>& words, std::vector<std::string>
     if (asks_for_help(words)) return print(rsh::help_text());
     rsh::Arguments arguments;
     if (const auto wrong = rsh::parse_arguments(words, arguments)) return refuse("rsh: " + *wrong);
-    net::ignore_openssl_configuration();
     return rsh::run(arguments, std::move(environment),
                     [](const std::string& host) { return net::addresses_by_files(host); });
 }
 
 }  // namespace
 
-int run(const std::vector<std::string>& words, std::vector<std::string> environment) {
+int run(int argc, char** argv, char** environment) {
+    net::ignore_openssl_configuration();  // it is that of the user's image
+    if (const auto status = run::run_by_name(argc, argv, environment)) return *status;
+    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (asks_for_help(words)) return print(kHelp);
-    if (words.empty()) return refuse("say what to do: copy or rsh");
+    if (words.empty()) return refuse("say what to do: copy, rsh or muster-run");
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     if (words.front() == "copy") return copy(rest);
-    if (words.front() == "rsh") return remote_shell(rest, std::move(environment));
-    return refuse(fmt::format("there is no \"{}\"; there are copy and rsh", words.front()));
+    if (words.front() == "rsh") return remote_shell(rest, variables_of(environment));
+    return refuse(
+        fmt::format("there is no \"{}\"; there are copy, rsh and muster-run", words.front()));
 }
 
 }  // namespace muster::pod_tools

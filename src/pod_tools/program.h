@@ -1,12 +1,9 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 namespace muster::pod_tools {
 
-/// The program, whatever its file is called: `words` are the arguments after its name,
-/// `environment` is "NAME=VALUE". Returns its exit status.
-int run(const std::vector<std::string>& words, std::vector<std::string> environment);
+/// The program, as main() is called: by a name of the agent that agent, and whatever its file is
+/// called otherwise what its first word says. Returns its exit status.
+int run(int argc, char** argv, char** environment);
 
 }  // namespace muster::pod_tools

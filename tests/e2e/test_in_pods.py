@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 import struct
 import subprocess
 import threading
@@ -84,6 +85,9 @@ def root(tmp_path):
     (target / "opt/muster").mkdir(parents=True)
     shutil.copy2(PROGRAM, str(target) + IN_ROOT)
     (target / "token").write_text("0123456789abcdef" * 4)
+    for folder in ("dev", "proc", "tmp"):
+        (target / folder).mkdir()
+    os.mknod(target / "dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     return target
 
 
@@ -118,7 +122,7 @@ def test_it_is_static():
     headers = subprocess.run(["readelf", "--program-headers", "--dynamic", "--wide", PROGRAM], capture_output=True, text=True,
                              check=True).stdout
     assert "INTERP" not in headers and "(NEEDED)" not in headers and "DYN" in headers, headers
-    assert PROGRAM.stat().st_size < 10 << 20
+    assert PROGRAM.stat().st_size < 11 << 20, "each pod copies it"
 
 
 def test_it_copies_itself_where_nothing_else_is(root):
@@ -133,6 +137,60 @@ def test_it_copies_itself_where_nothing_else_is(root):
     lost = call(root, "copy", "/nowhere/muster")
     assert lost.returncode == 1 and "writing /nowhere/muster: No such file" in lost.stderr, lost
     assert call(root, "copy").returncode == 2 and call(root, "cpoy", "/x").returncode == 2
+
+
+def call_in_pod(root, *words):
+    """With the /proc that a container runtime adds to each image, as it adds /dev."""
+    return subprocess.run(["unshare", "--fork", "--pid", "--kill-child", f"--mount-proc={root}/proc", CHROOT, root, *map(str, words)],
+                          check=False, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, env={})
+
+
+def test_the_agent_runs_where_nothing_else_is(root):
+    """Its workers are the only other program there."""
+    made = call(root, "copy", "/opt/muster")
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", ""), made
+    assert (root / "opt/muster/muster").read_bytes() == PROGRAM.read_bytes()
+    assert sorted(os.listdir(root / "opt/muster/bin")) == ["dlrover-run", "muster-run", "muster-start", "python", "python3", "torchrun"]
+    again = call(root, "copy", "/opt/muster", program="/opt/muster/muster")
+    assert again.returncode == 0, again
+    start = "/opt/muster/bin/muster-start"
+    for words in (["muster-run", "--standalone", "--nproc-per-node=2"], ["dlrover-run"],
+                  ["torchrun"], ["/opt/muster/muster", "muster-run"]):
+        done = call_in_pod(root, start, *words, "--no-python", "muster-start", "--help")
+        workers = 2 if "--standalone" in words else 1
+        assert (done.returncode, done.stdout.count("Usage: muster-start")) == (0, workers), (words, done)
+    no_python = call_in_pod(root, start, "torchrun", "train.py")
+    assert no_python.returncode == 2 and "PATH has neither python nor python3" in no_python.stderr, no_python
+    failed = call_in_pod(root, start, "torchrun", "--no-python", "muster-start", "no-such-program")
+    assert failed.returncode == 1 and "no-such-program: not found" in failed.stderr, failed
+
+
+def test_two_agents_meet_at_a_name_of_dns(root):
+    """Each node in an empty root; what an image names beside files and DNS can't be loaded, and is not missed."""
+    call(root, "copy", "/opt/muster")
+    (root / "etc/hosts").write_text("127.0.0.1 localhost\n")
+    (root / "etc/resolv.conf").write_text("search ml.svc.cluster.local svc.cluster.local cluster.local\n"
+                                          "nameserver 127.77.4.1\noptions ndots:5\n")
+    (root / "etc/nsswitch.conf").write_text("hosts: files myhostname mdns4_minimal [NOTFOUND=return] dns\n")
+    name = "job-worker-0.job.ml.svc"
+    dns = Dns("127.77.4.1", {f"{name}.cluster.local": {A: ["127.0.0.1"]}})
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    ended = []
+
+    def node(rank):
+        ended.append(call_in_pod(
+            root, "/opt/muster/bin/torchrun", "--nnodes=2", f"--node-rank={rank}", f"--master-addr={name}", f"--master-port={port}",
+            "--token-file=/token", "--no-python", "/opt/muster/bin/muster-start", "--help"))
+
+    with contextlib.closing(dns):
+        nodes = [threading.Thread(target=node, args=(rank,)) for rank in range(2)]
+        for one in nodes:
+            one.start()
+        for one in nodes:
+            one.join()
+    assert [(one.returncode, one.stdout.count("Usage: muster-start")) for one in ended] == [(0, 1)] * 2, (ended, dns.asked)
+    assert (f"{name}.cluster.local", A, "udp") in dns.asked, dns.asked
 
 
 def test_a_name_of_the_file_of_hosts_is_reached(root):

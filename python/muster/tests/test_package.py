@@ -32,7 +32,7 @@ def test_one_version():
     assert declared == good(run("-c", "import muster; print(muster.__version__)")).strip()
 
 
-@pytest.mark.parametrize("path", ["zygote.py", "hook/_muster_hook.py", "hook/_muster_errors.py", "hook/sitecustomize.py"])
+@pytest.mark.parametrize("path", ["zygote.py", "hook/_muster_hook.py", "hook/_muster_errors.py", "hook/sitecustomize.py", "pods/sitecustomize.py"])
 def test_what_is_shipped_alone_needs_nothing_of_ours(path):
     tree = ast.parse((SOURCES / "muster" / path).read_text())
     names = set()
