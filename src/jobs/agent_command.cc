@@ -69,6 +69,10 @@ Argv in_place(const Argv& words, const LauncherCall& call, const AgentWords& age
     Argv made(words.begin(), launcher);
     made.insert(made.end(), agent.in_place_of.begin(), agent.in_place_of.end());
     made.push_back(*launcher);
+    if (!call.module.empty()) {
+        made.emplace_back("-m");
+        made.emplace_back(call.module.substr(call.module.rfind(' ') + 1));
+    }
     if (agent.warm) made.emplace_back("--warm");
     made.insert(made.end(), launcher + static_cast<std::ptrdiff_t>(call.count), words.end());
     return made;
@@ -129,21 +133,32 @@ Result<std::optional<Argv>> in_place_of_launcher(const Argv& words, const AgentW
 
 }  // namespace
 
+bool starts_python(const std::vector<std::string>& words) {
+    return !words.empty() && !python_words(words).empty();
+}
+
 bool needs_literal_args(const std::vector<std::string>& words) {
     return std::ranges::any_of(words,
                                [](const std::string& word) { return word.find('$') != word.npos; });
 }
 
-Result<std::optional<json::array>> agent_command(const json::object& container,
-                                                 const AgentWords& agent) {
+Result<std::optional<json::array>> agent_in_place(const json::object& container,
+                                                  const AgentWords& agent) {
     const Argv words = words_of(container);
     if (words.empty()) return std::optional<json::array>();
-    TRY(auto made, in_place_of_launcher(words, agent));
-    if (!made) {
-        TRY_VOID(check_script(container, words, agent));
-        made = started_once(words, agent);
-    }
-    return std::optional<json::array>(json::array(made->begin(), made->end()));
+    TRY(const auto made, in_place_of_launcher(words, agent));
+    if (made) return std::optional<json::array>(json::array(made->begin(), made->end()));
+    TRY_VOID(check_script(container, words, agent));
+    return std::optional<json::array>();
+}
+
+Result<std::optional<json::array>> agent_command(const json::object& container,
+                                                 const AgentWords& agent) {
+    TRY(auto made, agent_in_place(container, agent));
+    const Argv words = words_of(container);
+    if (made || words.empty()) return made;
+    const Argv once = started_once(words, agent);
+    return std::optional<json::array>(json::array(once.begin(), once.end()));
 }
 
 }  // namespace muster::jobs

@@ -18,6 +18,9 @@ namespace annotations {
 inline constexpr std::string_view kElastic = "muster.dev/elastic";
 }  // namespace annotations
 
+/// Whether a command is a Python with a script or a module to run.
+bool starts_python(const std::vector<std::string>& words);
+
 /// How agents are started.
 struct AgentWords {
     std::vector<std::string> words = {};  ///< as "muster muster-run"; none: there are no agents
@@ -44,5 +47,10 @@ bool needs_literal_args(const std::vector<std::string>& words);
 /// torchrun is called where no agent can take its place. Pure, but for agent.text_of.
 Result<std::optional<json::array>> agent_command(const json::object& container,
                                                  const AgentWords& agent);
+
+/// The same, but a program that is no launcher, and calls none, is left as it is: nothing. Pure, but
+/// for agent.text_of.
+Result<std::optional<json::array>> agent_in_place(const json::object& container,
+                                                  const AgentWords& agent);
 
 }  // namespace muster::jobs

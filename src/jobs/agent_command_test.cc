@@ -68,6 +68,8 @@ TEST(AgentCommand, StartsScriptsOfPythonItselfWhereTheyShallBeWarm) {
          R"(["env","PYTHON_EXEC=python","agent","--warm","--nproc-per-node=1","-m","mine","x"])"},
         {R"({"command":["python","train.py","$$"]})",
          R"(["env","PYTHON_EXEC=python","agent","--warm","--nproc-per-node=1","--literal-args","train.py","$$"])"},
+        {R"({"command":["python","-u","-m","dlrover.trainer.torch.main","t.py"]})",
+         R"(["agent","for","python","-m","dlrover.trainer.torch.main","--warm","t.py"])"},
         // What is not a script starts as it is.
         {R"({"command":["python","-c","pass"]})",
          R"(["agent","--nproc-per-node=1","--no-python","python","-c","pass"])"},
@@ -83,10 +85,29 @@ TEST(AgentCommand, StartsScriptsOfPythonItselfWhereTheyShallBeWarm) {
         EXPECT_EQ(command_of(row.container, true), row.command) << row.container;
 }
 
+TEST(AgentCommand, LeavesOtherProgramsAsTheyAreIfOnlyLaunchersAreMeant) {
+    const AgentWords agent{.words = {"agent"}, .in_place_of = {"agent", "for"}};
+    const auto made = [&](const char* container) {
+        return agent_in_place(json::parse(container).get_object(), agent);
+    };
+    EXPECT_EQ(json::serialize(**made(R"({"command":["dlrover-run","t.py"]})")),
+              R"(["agent","for","dlrover-run","t.py"])");
+    for (const char* container :
+         {R"({"command":["python","t.py"]})", R"({"command":["sh","-c","train"]})", "{}"}) {
+        const auto left = made(container);
+        EXPECT_TRUE(left && !*left) << container;
+    }
+    EXPECT_FALSE(made(R"({"command":["sh","-c","R=torchrun; $R t.py"]})"));
+    EXPECT_TRUE(starts_python({"/opt/bin/python3", "-u", "t.py"}));
+    EXPECT_FALSE(starts_python({"python", "-c", "pass"}));
+    EXPECT_FALSE(starts_python({"train"}));
+    EXPECT_FALSE(starts_python({}));
+}
+
 TEST(AgentCommand, RefusesWhatWouldStartTorchsAgent) {
     for (const char* container :
          {R"({"command":["bash","-c","RUN=torchrun; $RUN t.py"]})",
-          R"({"command":["python","-m","torch.distributed.launch","t.py"]})"})
+          R"({"command":["python","-O","-m","torch.distributed.run","t.py"]})"})
         EXPECT_THAT(command_of(container), testing::StartsWith("!")) << container;
     // A script starts it in the pod, where it is torch's own.
     AgentWords reading{.words = {"agent"}, .in_place_of = {"agent", "for"}};

@@ -408,10 +408,12 @@ inline constexpr std::string_view kNo = "false";
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
 /// On a service too: how many before it went, each soon after its predecessor.
 inline constexpr std::string_view kInARow = "muster.dev/in-a-row";
-/// On a PyTorchJob: "muster-run" if the programs of its replicas are our agent though their
-/// commands don't say so. An addition of ours.
+/// On a job whose pods may have agents: "muster-run" if the programs of its replicas are our agent
+/// though their commands don't say so; "image" if the launcher of the image is to run where ours
+/// would take its place. An addition of ours.
 inline constexpr std::string_view kAgent = "muster.dev/agent";
 inline constexpr std::string_view kAgentOurs = "muster-run";
+inline constexpr std::string_view kAgentOfImage = "image";
 }  // namespace annotations
 
 }  // namespace muster::jobs

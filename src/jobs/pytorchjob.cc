@@ -187,7 +187,7 @@ std::vector<Cause> warn(const Job& job) {
                                              *spec.nproc_per_node)));
     if (auto cause = workers_without_ranks(job, workers)) found.push_back(*std::move(cause));
     if (auto cause = ineffective_agent(job)) found.push_back(*std::move(cause));
-    if (auto cause = ineffective_elastic(job)) found.push_back(*std::move(cause));
+    for (Cause& cause : ineffective_elastic(job)) found.push_back(std::move(cause));
     if (!spec.elastic_policy) return found;
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (elastic.n_proc_per_node)

@@ -50,7 +50,7 @@ def test_a_worker_that_dies_is_started_again_in_its_pod(server):
 
 
 def test_a_command_without_a_place_for_an_agent_fails_the_job_and_says_so(server):
-    server.apply(job("bad", ["python", "-m", "torch.distributed.launch", "x.py"]))
+    server.apply(job("bad", ["python", "-O", "-m", "torch.distributed.launch", "x.py"]))
     server.verb("wait", "pytorchjob/bad", "--for", "condition=Failed", "--timeout", "30s")
     said = server.verb("describe", "pytorchjob", "bad").stdout
     assert "containers[0].command: muster.dev/elastic:" in said and "write torchrun" in said

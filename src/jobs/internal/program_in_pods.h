@@ -16,6 +16,8 @@ inline constexpr std::string_view kProgramVolume = "muster";
 /// Where the operator's image has the program that runs in any other image.
 inline constexpr std::string_view kProgramInImage = "/usr/local/bin/muster-in-pods";
 inline constexpr std::string_view kProgramDirectory = "/opt/muster";
+/// Where the operator's image has what is copied there for agents.
+inline constexpr std::string_view kAgentFolderInImage = "/opt/muster";
 /// Where pods have it, except those that mount the whole image there.
 inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 
@@ -24,5 +26,12 @@ inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 std::string program_in_pods(const Platform& platform);
 /// Does nothing if the platform has no program to give. `container` is one of the pod's.
 void add_program(const Platform& platform, kube::Pod& pod, kube::Container& container);
+
+/// The folder from which commands reach our agent, with the program in it
+/// (pod_tools/agent_folder.h), in containers to which add_agent_folder() gave it.
+std::string agent_folder_in_pods(const Platform& platform);
+/// Only for a platform with an image that has the folder. `container` is one of the pod's, of which
+/// several may get it.
+void add_agent_folder(const Platform& platform, kube::Pod& pod, kube::Container& container);
 
 }  // namespace muster::jobs

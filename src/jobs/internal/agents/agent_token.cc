@@ -120,11 +120,13 @@ void add_agent_token(const Job& job, const ReplicaId&, kube::Pod& pod) {
 
 std::optional<Cause> ineffective_agent(const Job& job) {
     const auto found = job.metadata.annotations.find(std::string(annotations::kAgent));
-    if (found == job.metadata.annotations.end() || found->second == annotations::kAgentOurs)
+    if (found == job.metadata.annotations.end() || found->second == annotations::kAgentOurs ||
+        found->second == annotations::kAgentOfImage)
         return std::nullopt;
-    return ineffective(fmt::format("metadata.annotations[{}]", annotations::kAgent),
-                       fmt::format("only \"{}\" has a meaning, not \"{}\"", annotations::kAgentOurs,
-                                   found->second));
+    return ineffective(
+        fmt::format("metadata.annotations[{}]", annotations::kAgent),
+        fmt::format("only \"{}\" and \"{}\" have a meaning, not \"{}\"", annotations::kAgentOurs,
+                    annotations::kAgentOfImage, found->second));
 }
 
 }  // namespace muster::jobs

@@ -16,8 +16,11 @@ using CommandWords = std::span<const std::string>;
 
 constexpr auto kLaunchers =
     std::to_array<std::string_view>({"torchrun", "dlrover-run", "muster-run"});
-constexpr auto kModules =
-    std::to_array<std::string_view>({"torch.distributed.run", "torch.distributed.launch"});
+constexpr auto kModules = std::to_array<std::string_view>(
+    {"torch.distributed.run", "torch.distributed.launch", "dlrover.trainer.torch.main"});
+/// How they are written behind a Python; the first is what an agent does without being told.
+constexpr auto kModuleWords = std::to_array<std::string_view>(
+    {"", " -m torch.distributed.launch", " -m dlrover.trainer.torch.main"});
 /// After these words a command begins.
 constexpr auto kKeywords = std::to_array<std::string_view>(
     {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "coproc"});
@@ -78,13 +81,18 @@ Result<std::optional<LauncherCall>> find_module(CommandWords words, std::size_t 
         if (!words[at].starts_with('-')) return std::nullopt;  // a script and its arguments
         ++at;
     }
-    if (at + 1 >= words.size() || !is_one_of(kModules, words[at + 1])) return std::nullopt;
-    if (!plain || words[at + 1] != kModules[0])
+    if (at + 1 >= words.size()) return std::nullopt;
+    const auto* const module = std::ranges::find(kModules, words[at + 1]);
+    if (module == kModules.end()) return std::nullopt;
+    if (!plain)
         return Error(Code::kInvalid,
                      fmt::format("{} starts torch's own agent here, where muster-run can't take "
                                  "its place; write torchrun",
                                  words[at + 1]));
-    return LauncherCall{.index = python, .count = at + 2 - python};
+    return LauncherCall{
+        .index = python,
+        .count = at + 2 - python,
+        .module = kModuleWords[static_cast<std::size_t>(module - kModules.begin())]};
 }
 
 /// What a shell runs.
@@ -142,9 +150,10 @@ class TextEditor {
         const ShellWord& first = command[call->index];
         if (call->kind == LauncherCall::Kind::kText) return edit_inner(first);
         const ShellWord& last = command[call->index + call->count - 1];
-        return Edit{.begin = first.begin,
-                    .end = last.end,
-                    .text = fmt::format("{} {}{}", before_, text_of(first, first), after_)};
+        return Edit{
+            .begin = first.begin,
+            .end = last.end,
+            .text = fmt::format("{} {}{}{}", before_, text_of(first, first), call->module, after_)};
     }
 
   private:

@@ -21,6 +21,8 @@ struct LauncherCall {
     Kind kind = Kind::kLauncher;
     std::size_t index = 0;
     std::size_t count = 1;  ///< how many words
+    /// The module that a Python starts, if an agent needs to know which launcher it is: " -m MODULE".
+    std::string_view module = {};
 
     friend bool operator==(const LauncherCall&, const LauncherCall&) = default;
 };

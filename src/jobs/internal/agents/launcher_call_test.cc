@@ -44,6 +44,10 @@ TEST(LauncherCall, IsFoundWhereAShellCallsIt) {
         {"python -u -m torch.distributed.run --nnodes 2 x", "/m agent-for python --nnodes 2 x"},
         {"\"$V/bin/python3.11\" -m torch.distributed.run x",
          "/m agent-for \"$V/bin/python3.11\" x"},
+        {"cd x; python -u -m torch.distributed.launch --use-env x",
+         "cd x; /m agent-for python -m torch.distributed.launch --use-env x"},
+        {"python3 -m dlrover.trainer.torch.main --nnodes=2 x",
+         "/m agent-for python3 -m dlrover.trainer.torch.main --nnodes=2 x"},
         {"bash -c 'cd x; torchrun x'", "bash -c 'cd x; /m agent-for torchrun x'"},
         {"bash -euo pipefail -c \"torchrun $X\"",
          "bash -euo pipefail -c \"/m agent-for torchrun $X\""},
@@ -57,6 +61,8 @@ TEST(LauncherCall, IsFoundWhereAShellCallsIt) {
     const auto warm = with_agents("cd x; torchrun x", "/m agent-for", " --warm");
     ASSERT_TRUE(warm && *warm);
     EXPECT_EQ(**warm, "cd x; /m agent-for torchrun --warm x");
+    EXPECT_EQ(**with_agents("python -m torch.distributed.launch x", "/m agent-for", " --warm"),
+              "/m agent-for python -m torch.distributed.launch --warm x");
 }
 
 TEST(LauncherCall, IsNotWhereItsNameIsOnlyMentioned) {
@@ -76,8 +82,7 @@ TEST(LauncherCall, IsRefusedWhereAnAgentCannotTakeItsPlace) {
           "${RUN:-torchrun} x", "eval torchrun x", "bash -c \"bash -c \\\"torchrun x\\\"\""})
         EXPECT_THAT(edited(text), HasSubstr("!torchrun is called by way of ")) << text;
     for (const char* text :
-         {"python -m torch.distributed.launch x", "python3 -O -m torch.distributed.run x",
-          "cd x; python -u -m torch.distributed.launch --use-env x"})
+         {"python -O -m torch.distributed.launch x", "python3 -O -m torch.distributed.run x"})
         EXPECT_THAT(edited(text), HasSubstr("starts torch's own agent here")) << text;
     for (const char* text : {"cat <<X\ndon't\nX\ntorchrun x", "torchrun \"x", "torchrun ${x"})
         EXPECT_THAT(edited(text), HasSubstr("a quote is not closed")) << text;
@@ -94,6 +99,8 @@ TEST(LauncherCall, MayBeBehindOtherWordsOfACommand) {
         {{"/usr/bin/env", "A=1", "torchrun", "x"}, LauncherCall{.index = 2}},
         {{"tini", "--", "python", "-m", "torch.distributed.run", "x"},
          LauncherCall{.index = 2, .count = 3}},
+        {{"python", "-u", "-m", "torch.distributed.launch", "x"},
+         LauncherCall{.index = 0, .count = 4, .module = " -m torch.distributed.launch"}},
         {{"bash", "-lc", "x"}, LauncherCall{.kind = Kind::kText, .index = 2}},
         {{"env", "bash", "-o", "pipefail", "-c", "x", "0"},
          LauncherCall{.kind = Kind::kText, .index = 5}},
