@@ -1,10 +1,13 @@
 #include "net/name_lookup.h"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <optional>
+
+#include "net/name_files.h"
 
 namespace muster::net {
 
@@ -25,7 +28,12 @@ struct NameLookup::Question {
     Signal answered;
 };
 
-NameLookup::NameLookup(asio::any_io_executor executor) : tasks_(std::move(executor)) {}
+NameLookup::Resolver NameLookup::resolver_here() {
+    return ::getauxval(AT_BASE) == 0 ? Resolver::kFiles : Resolver::kSystems;
+}
+
+NameLookup::NameLookup(asio::any_io_executor executor, Resolver resolver)
+    : resolver_(resolver), tasks_(std::move(executor)) {}
 
 Task<Result<std::vector<std::string>>> NameLookup::addresses(std::string host) {
     boost::system::error_code no_address;
@@ -46,20 +54,26 @@ Task<Result<std::vector<std::string>>> NameLookup::addresses(std::string host) {
 }
 
 Task<void> NameLookup::ask(std::shared_ptr<Question> question) {
+    const std::string host = question->host;
+    if (resolver_ == Resolver::kSystems)
+        settle(*question, co_await ask_system(host));
+    else
+        settle(*question,
+               co_await beside_.run("name lookup", [host] { return addresses_by_files(host); }));
+}
+
+Task<Result<std::vector<std::string>>> NameLookup::ask_system(std::string host) {
     tcp::resolver resolver(tasks_.executor());
     boost::system::error_code failed;
-    const tcp::resolver::results_type found =
-        co_await resolver.async_resolve(question->host, "", tcp::resolver::flags(),
-                                        asio::redirect_error(asio::use_awaitable, failed));
+    const tcp::resolver::results_type found = co_await resolver.async_resolve(
+        host, "", tcp::resolver::flags(), asio::redirect_error(asio::use_awaitable, failed));
     std::vector<std::string> addresses;
     for (const auto& entry : found) addresses.push_back(entry.endpoint().address().to_string());
     if (failed || addresses.empty())
-        settle(*question,
-               Error(Code::kUnavailable,
-                     fmt::format("the name {} can't be found: {}", question->host,
-                                 failed ? failed.message() : std::string("it has no address"))));
-    else
-        settle(*question, std::move(addresses));
+        co_return Error(Code::kUnavailable,
+                        fmt::format("the name {} can't be found: {}", host,
+                                    failed ? failed.message() : std::string("it has no address")));
+    co_return addresses;
 }
 
 void NameLookup::settle(Question& question, Result<std::vector<std::string>> answer) {

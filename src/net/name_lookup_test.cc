@@ -31,6 +31,17 @@ TEST_F(NameLookupTest, OthersAreAskedFor) {
     EXPECT_THAT(await(names_.addresses("127.1")).value(), ElementsAre("127.0.0.1"));
 }
 
+// As in a program that loads no library.
+TEST_F(NameLookupTest, FilesAreReadBesideTheLoop) {
+    EXPECT_EQ(NameLookup::resolver_here(), NameLookup::Resolver::kSystems);
+    NameLookup files(context.get_executor(), NameLookup::Resolver::kFiles);
+    const auto found = await(files.addresses(std::string(100, 'x')));
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code(), Code::kUnavailable);
+    EXPECT_THAT(await(files.addresses("10.0.0.1")).value(), ElementsAre("10.0.0.1"));
+    await(files.stop());
+}
+
 TEST_F(NameLookupTest, WhatCantBeANameIsNotFound) {
     const auto found = await(names_.addresses(std::string(100, 'x')));
     ASSERT_FALSE(found);

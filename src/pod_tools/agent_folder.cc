@@ -42,12 +42,15 @@ std::string_view between(const char* begin, const char* end) {
 
 Result<void> make_directory(const fs::path& path) {
     std::error_code error;
-    fs::create_directories(path, error);
+    fs::create_directory(path, error);
+    // Whatever the umask is: containers may run as any user.
+    if (!error) fs::permissions(path, fs::perms(kExecutable), error);
     if (error) return system_error(fmt::format("making {}", path.string()), error.value());
     return {};
 }
 
 Result<void> put_python(const fs::path& directory) {
+    TRY_VOID(make_directory(directory));
     for (const MusterEmbeddedFile& file : std::span(muster_python_begin, muster_python_end)) {
         std::string_view name = file.name;
         if (name.starts_with(kOfPods)) {

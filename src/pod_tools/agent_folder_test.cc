@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -34,10 +35,12 @@ class AgentFolder : public testing::Test {
 
 TEST_F(AgentFolder, HasWhatCommandsReachTheAgentBy) {
     const std::string own = fs::read_symlink("/proc/self/exe");
+    const mode_t mask = ::umask(077);
     for (int again = 0; again < 2; ++again) {
         const auto done = make_agent_folder(own, directory_);
         ASSERT_TRUE(done) << done.error().message();
     }
+    ::umask(mask);
     EXPECT_THAT(names("."), UnorderedElementsAre("muster", "bin", "python"));
     EXPECT_THAT(names("bin"), UnorderedElementsAre("muster-start", "python", "python3", "torchrun",
                                                    "dlrover-run", "muster-run"));
@@ -46,7 +49,9 @@ TEST_F(AgentFolder, HasWhatCommandsReachTheAgentBy) {
         EXPECT_TRUE(fs::equivalent(directory_ / "bin" / name, directory_ / "muster")) << name;
     for (const char* const name : {"python", "python3"})
         EXPECT_TRUE(fs::equivalent(directory_ / "bin" / name, directory_ / "bin/muster-start"));
-    EXPECT_EQ(fs::status(directory_ / "bin/muster-start").permissions(), fs::perms(0755));
+    for (const char* const name :
+         {"bin", "bin/muster-start", "muster", "python", "python/muster/hook"})
+        EXPECT_EQ(fs::status(directory_ / name).permissions(), fs::perms(0755)) << name;
     EXPECT_THAT(names("python"), UnorderedElementsAre("muster", "sitecustomize.py"));
     for (const char* const name : {"__init__.py", "_world.py", "hook/_muster_hook.py"})
         EXPECT_TRUE(fs::is_regular_file(directory_ / "python/muster" / name)) << name;

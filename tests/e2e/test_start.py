@@ -33,6 +33,17 @@ def folder(tmp_path):
     return made
 
 
+@pytest.fixture
+def whole_folder(tmp_path):
+    """With the agent itself."""
+    if not IN_PODS.exists():
+        pytest.skip(f"{IN_PODS} is not built")
+    made = tmp_path / "muster"
+    made.mkdir()
+    subprocess.run([IN_PODS, "copy", made], check=True, timeout=60)
+    return made
+
+
 @pytest.fixture(scope="module")
 def environment_of_its_own(tmp_path_factory):
     made = tmp_path_factory.mktemp("venv") / "a venv"
@@ -174,6 +185,38 @@ def test_a_shim_that_looks_for_the_next_python_itself(folder, tmp_path):
     twice = start(folder, "python3", "-c", f"import subprocess; subprocess.run(['python3', '-c', '''{WHO}'''])",
                   path=f"{shims}:{SYSTEM}")
     assert twice.stderr == "shim\nshim\n", twice
+
+
+TRAIN = """
+import os, sys, torch, torch.distributed, muster
+torch.distributed.init_process_group("gloo")
+total = torch.ones(1)
+torch.distributed.all_reduce(total)
+here = muster.world()
+# One write each, so that lines of two ranks don't mix.
+os.write(1, f"{here.rank} of {int(total)} {sys.executable} {'MUSTER_PROGRESS' in os.environ} {sys.argv[1:]}\\n".encode())
+"""
+
+
+@pytest.mark.parametrize("call, arguments", [
+    ("torchrun --standalone", []), ("python3 -u -m torch.distributed.run --standalone", []),
+    ("python3 -m torch.distributed.launch", ["--local-rank=RANK"]), ("/usr/bin/torchrun --standalone", []),
+    ("/usr/bin/python3 -m dlrover.trainer.torch.main --standalone", [])])
+def test_a_script_of_the_image_trains_under_our_agent(whole_folder, tmp_path, call, arguments):
+    """With real torch."""
+    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], check=False, capture_output=True, timeout=60).returncode:
+        pytest.skip("/usr/bin/python3 has no torch")
+    if call.startswith("/usr/bin/torchrun") and not os.path.exists("/usr/bin/torchrun"):
+        pytest.skip("there is no /usr/bin/torchrun")
+    (tmp_path / "train.py").write_text(TRAIN)
+    entry = script(tmp_path / "entry.sh", f'#!/bin/sh\ncd {tmp_path}\nexec {call} --nproc-per-node=2 train.py "$@"\n')
+    said = sorted(out(start(whole_folder, entry, "a", HOME=str(tmp_path))))
+    python = shutil.which("python3", path=SYSTEM) if "python3" in call else None
+    for rank, line in enumerate(said):
+        words = [word.replace("RANK", str(rank)) for word in [*arguments, "a"]]
+        assert line.startswith(f"{rank} of 2 ") and line.endswith(f" True {words}"), said
+        assert python is None or f" {python} " in line, said
+    assert len(said) == 2, said
 
 
 def test_it_needs_nothing_of_the_image(folder, tmp_path):
