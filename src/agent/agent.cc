@@ -236,7 +236,8 @@ Task<Result<void>> Agent::State::one_stream() {
                                     .report = report,
                                     .check_port = options.check_port,
                                     .can_host_master = place.can_host_master,
-                                    .addresses = std::move(place.addresses)};
+                                    .addresses = std::move(place.addresses),
+                                    .terms = options.terms};
     CO_TRY(auto orders,
            co_await rpc::open(client, job_protocol::kJoin, job_protocol::to_wire(hello)));
     open = true;

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
+#include "job_protocol/terms.h"
 #include "rpc/client.h"
 #include "workers/workers.h"
 
@@ -31,6 +32,8 @@ struct AgentOptions {
     int check_port = 0;  ///< where it answers probes of a node check; 0: it takes no part
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
+    /// Of the job, as this node was told: for a master that was told none.
+    std::optional<job_protocol::Terms> terms = {};
     WorkerStateOptions workers = {};
     rpc::ClientLimits rpc = {};
     /// How long the master may be unreachable before this is logged; repeated every minute.

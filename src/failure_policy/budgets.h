@@ -27,6 +27,11 @@ class Budgets {
         return limits_[static_cast<std::size_t>(charge)];
     }
 
+    /// From now on; what was charged stays.
+    void limit_to(std::array<job_protocol::Budget, job_protocol::kCharges> limits) {
+        limits_ = limits;
+    }
+
     /// Restores an incident that an earlier master charged at that time.
     void remember(job_protocol::Charge charge, WallTime when);
 

@@ -72,6 +72,13 @@ class FailurePolicy {
     std::optional<Decision> decide(const job_protocol::FailureReport& evidence,
                                    job_protocol::Generation current, WallTime now);
 
+    /// Others from now on; what happened and what was charged stays.
+    void follow(job_protocol::PolicyOptions options,
+                std::array<job_protocol::Budget, job_protocol::kCharges> limits) {
+        options_ = std::move(options);
+        budgets_.limit_to(limits);
+    }
+
     const Budgets& budgets() const { return budgets_; }
     /// The incident decided last.
     const std::optional<job_protocol::FailureReport>& last() const { return last_; }

@@ -10,6 +10,7 @@
 #include "job_protocol/failure.h"
 #include "job_protocol/job_record.h"
 #include "job_protocol/node_check.h"
+#include "job_protocol/terms.h"
 #include "job_protocol/world.h"
 
 namespace muster::job_protocol {
@@ -46,6 +47,7 @@ struct Hello {
     int check_port = 0;            ///< at which it answers probes; 0: it takes no part in a check
     bool can_host_master = false;  ///< the master after this one may be on its node
     std::vector<std::string> addresses = {};  ///< its others, as Member has them
+    std::optional<Terms> terms = {};          ///< as its node was told; an older agent says nothing
 };
 
 /// Nothing is to run.

@@ -24,6 +24,8 @@ struct PolicyOptions {
     std::vector<std::string> bad_node_errors = {};
     /// How many failures of the program in a row, all alike, end the job; 0: no number does.
     int give_up_after = 0;
+
+    friend bool operator==(const PolicyOptions&, const PolicyOptions&) = default;
 };
 
 }  // namespace muster::job_protocol

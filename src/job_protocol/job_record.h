@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "job_protocol/failure.h"
+#include "job_protocol/terms.h"
 
 namespace muster::job_protocol {
 
@@ -32,6 +33,8 @@ struct JobRecord {
     std::optional<Verdict> end = {};
     /// What the services of the master keep, by the service's name; none is empty.
     std::map<std::string, std::string> sections = {};
+    /// That hold, where the master was told none and has those of its nodes.
+    std::optional<Terms> terms = {};
 
     friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };

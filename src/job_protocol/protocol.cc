@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 #include "job_protocol/internal/field_lists.h"
@@ -13,6 +14,10 @@ namespace {
 
 /// Each is told to group rank 0, for all nodes.
 constexpr std::size_t kMostAddresses = 64;
+
+/// Of a job, and of codes and texts of its policy.
+constexpr int kMostNodes = 100'000;
+constexpr std::size_t kMostInPolicy = 1'000;
 
 Error bad(std::string_view what) { return Error(Code::kBadRequest, std::string(what)); }
 
@@ -32,17 +37,38 @@ Result<void> check(const Report& report) {
     return {};
 }
 
+Result<void> check(const Terms& terms) {
+    const auto [least, most, unit] = std::tuple(terms.min_nodes, terms.max_nodes, terms.node_unit);
+    if (least < 1 || most < least || most > kMostNodes)
+        return bad(fmt::format("terms of a job with {} to {} nodes", least, most));
+    if (unit < 1 || unit > most || (least + unit - 1) / unit * unit > most)
+        return bad(
+            fmt::format("terms of a job with {} to {} nodes, a multiple of {}", least, most, unit));
+    if (terms.silence <= Duration::zero()) return bad("terms with a heartbeat limit of nothing");
+    for (const BudgetTerm& budget : terms.budgets)
+        if (budget.incidents < 0) return bad("terms with a budget below nothing");
+    const PolicyOptions& policy = terms.policy;
+    if (policy.give_up_after < 0) return bad("terms that give up after less than no failure");
+    if (terms.budgets.size() > kCharges || policy.final_codes.size() > kMostInPolicy ||
+        policy.bad_node_codes.size() > kMostInPolicy ||
+        policy.bad_node_errors.size() > kMostInPolicy)
+        return bad("terms that are too long");
+    return {};
+}
+
 Result<void> check(const Hello& hello) {
     if (hello.incarnation.empty()) return bad("an agent without an incarnation");
     if (hello.local_size < 1) return bad("a node has at least one worker");
     if (hello.addresses.size() > kMostAddresses) return bad("a node with too many addresses");
     if (hello.slot && *hello.slot < 0)
         return bad(fmt::format("slot {}: slots count from 0", *hello.slot));
+    if (hello.terms) TRY_VOID(check(*hello.terms));
     return check(hello.report);
 }
 
 Result<void> check(const JobRecord& record) {
     if (record.epoch == 0) return bad("a job's record without an epoch");
+    if (record.terms) return check(*record.terms);
     return {};
 }
 

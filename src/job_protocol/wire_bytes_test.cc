@@ -107,6 +107,75 @@ TEST(WireBytes, JobRecords) {
                  "73120200ff2a0a0a0574616c6c79120133");
 }
 
+Terms terms() {
+    return {.min_nodes = 2,
+            .max_nodes = 6,
+            .node_unit = 2,
+            .grow_at_failure = true,
+            .last_call = 7s,
+            .silence = 2s,
+            .broken_grace = 3s,
+            .healthy_grace = 40s,
+            .budgets = {{.charge = Charge::kMemory, .incidents = 3, .window = 86401s}},
+            .policy = {.final_codes = {64},
+                       .bad_node_codes = {-1, 70},
+                       .bad_node_errors = {"ECC \xff"}},
+            .check = NodeCheckKind::kLinks,
+            .exclude_slow = true};
+}
+
+TEST(WireBytes, TermsOfAJob) {
+    expect_bytes(
+        JobRecord{.epoch = 5, .terms = terms()},
+        "08053247080210061802200128d83630d00f38b81740c0b8024a0e0a066d656d6f727910031881a305"
+        "52170a0140120bffffffffffffffffff01461a0545434320ff5a056c696e6b736001");
+    const Hello hello{.incarnation = "a", .slot = {}, .address = "x", .terms = terms()};
+    const Hello read = value_of(from_wire(to_wire(hello)));
+    EXPECT_EQ(read.terms, terms());
+    EXPECT_FALSE(
+        value_of(from_wire(to_wire(Hello{.incarnation = "a", .slot = {}, .address = "x"}))).terms);
+}
+
+TEST(WireBytes, NamesOfNodeChecks) {
+    for (const auto& [kind, name] :
+         {std::pair(NodeCheckKind::kNone, "none"), std::pair(NodeCheckKind::kNodes, "nodes"),
+          std::pair(NodeCheckKind::kLinks, "links")}) {
+        job::JobRecord wire = to_wire(JobRecord{.epoch = 1, .terms = Terms{.check = kind}});
+        EXPECT_EQ(wire.terms().check(), name);
+        EXPECT_EQ(value_of(from_wire(wire)).terms->check, kind);
+        wire.mutable_terms()->set_check("of-a-later-version");
+        EXPECT_EQ(value_of(from_wire(wire)).terms->check, NodeCheckKind::kNodes);
+    }
+}
+
+TEST(WireBytes, TermsThatCannotBeAreRefused) {
+    const std::pair<const char*, void (*)(Terms&)> rows[] = {
+        {"no node", [](Terms& t) { t.min_nodes = 0; }},
+        {"more than the most", [](Terms& t) { t.min_nodes = 7; }},
+        {"too many for any job", [](Terms& t) { t.max_nodes = 2'000'000'000; }},
+        {"a unit of nothing", [](Terms& t) { t.node_unit = 0; }},
+        {"a unit above the most", [](Terms& t) { t.node_unit = 7; }},
+        {"no multiple between", [](Terms& t) { t.min_nodes = t.max_nodes = 5; }},
+        {"silence at once", [](Terms& t) { t.silence = 0s; }},
+        {"less than nothing", [](Terms& t) { t.budgets.front().incidents = -1; }},
+        {"too many budgets", [](Terms& t) { t.budgets.resize(kCharges + 1); }},
+        {"too many codes",
+         [](Terms& t) {
+             for (int code = 0; code <= 1000; ++code) t.policy.final_codes.insert(code);
+         }},
+        {"too many errors", [](Terms& t) { t.policy.bad_node_errors.resize(1001); }},
+    };
+    for (const auto& [about, spoil] : rows) {
+        Terms bad = terms();
+        spoil(bad);
+        const auto hello =
+            from_wire(to_wire(Hello{.incarnation = "a", .slot = {}, .address = "x", .terms = bad}));
+        ASSERT_FALSE(hello) << about;
+        EXPECT_EQ(hello.error().code(), Code::kBadRequest) << about;
+        EXPECT_FALSE(from_wire(to_wire(JobRecord{.epoch = 1, .terms = bad}))) << about;
+    }
+}
+
 TEST(WireBytes, KvRequests) {
     const auto expect = [](decltype(KvRequest::what) what, std::string_view bytes) {
         expect_bytes(KvRequest{.space = {.epoch = 2}, .what = std::move(what)}, bytes);

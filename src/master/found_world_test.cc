@@ -35,6 +35,23 @@ TEST(FoundWorld, WhoDoesNotComeBackToANewMasterIsLost) {
     EXPECT_EQ(nodes.look(1s), "8: a0 x1 c2") << "a newcomer has its place";
 }
 
+TEST(FoundWorld, AMasterThatAgentsMustFindFirstGivesThemTheirTimeFromThenOn) {
+    MembershipLimits far = limits(2, 2);
+    far.await_first = true;
+    Nodes nodes(far, true, 2);
+    const World old = world_of({"a", "b"}, 7);
+    EXPECT_EQ(nodes.members.wake_at(), Instant::max());
+    EXPECT_EQ(nodes.look(1h), "-");
+    nodes.members.reached(nodes.now);
+    nodes.join("a", 0, old);
+    EXPECT_EQ(nodes.members.wake_at(), nodes.now + 2s);
+    nodes.look(9s);
+    nodes.members.reached(nodes.now);
+    EXPECT_TRUE(nodes.members.is_rejoining());
+    nodes.join("b", 1, as_told_to(old, 1));
+    EXPECT_EQ(nodes.look(), "7: a0 b1");
+}
+
 TEST(FoundWorld, WhereAWorkerHasDiedNobodyIsWaitedForForLong) {
     Nodes nodes(limits(1, 2), true, 2);
     const World old = world_of({"a", "b"}, 7);

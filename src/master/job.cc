@@ -6,51 +6,24 @@
 #include <limits>
 #include <utility>
 
+#include "master/joining_node.h"
+#include "master/missing_nodes.h"
+
 namespace muster::master {
 namespace {
 
 /// How often to say who is missing.
 constexpr Duration kSayEvery = std::chrono::seconds(10);
 constexpr Duration kSayFirst = std::chrono::seconds(1);
-/// The most slots that are listed when many are missing.
-constexpr std::size_t kNamed = 16;
-
-FailurePolicy policy_of(const JobOptions& options, const JobRecord& record) {
-    FailurePolicy policy(options.policy, Budgets(options.budgets));
-    for (const Incident& incident : record.incidents) policy.remember(incident);
-    return policy;
-}
-
-/// Whether a worker of the node's current attempt has died; an earlier attempt has already been
-/// restarted.
-bool has_failed(const Report& report) {
-    return report.holds && std::ranges::any_of(report.evidence, [&](const FailureReport& seen) {
-               return seen.generation == report.holds->generation &&
-                      seen.restarts == report.holds->restarts;
-           });
-}
-
-std::string who_is_missing(const Shortage& shortage, Instant now) {
-    const std::size_t named = std::min(shortage.absent.size(), kNamed);
-    std::string absent;
-    for (std::size_t i = 0; i < named; ++i) {
-        const auto& [slot, before] = shortage.absent[i];
-        absent += fmt::format("{}{}{}", absent.empty() ? "no node has slot " : ", ", slot,
-                              before.empty() ? "" : fmt::format(" (it was {})", before));
-    }
-    if (!absent.empty()) absent += named < shortage.absent.size() ? ", ..., " : ", ";
-    return fmt::format(
-        "{} of at least {} nodes have joined; {}for {} s now", shortage.have, shortage.need, absent,
-        std::chrono::duration_cast<std::chrono::seconds>(now - shortage.since).count());
-}
 
 }  // namespace
 
 Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
-    : options_(std::move(options)),
+    : terms_(options.terms_of_nodes ? record.terms : std::nullopt),
+      options_(options_at_start(std::move(options), terms_)),
       record_(std::move(record)),
       members_(options_.membership, epoch(), epoch() != options_.first_epoch, now),
-      policy_(policy_of(options_, record_.now())),
+      policy_(options_.policy, Budgets(options_.budgets)),
       services_(services),
       why_(epoch() != options_.first_epoch
                ? "the job has a new master, and none of the worlds before continues"
@@ -62,6 +35,7 @@ Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
       say_next_(now + kSayFirst) {
     for (const std::string& incarnation : record_.now().excluded)
         members_.exclude(incarnation, now);
+    for (const Incident& incident : record_.now().incidents) policy_.remember(incident);
     if (!record_.now().incidents.empty()) {
         const Incident& newest = record_.now().incidents.back();
         // A lost node may have restarted alone since, and must not continue either.
@@ -78,6 +52,8 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
         return Error(Code::kConflict, fmt::format("epoch {} has ended: an agent knows epoch {}",
                                                   epoch(), hello.epoch_seen));
     correct_address(hello);
+    hear_terms(hello);
+    members_.reached(now);
     const auto [agent, is_new] = agents_.join(std::move(hello));
     changed(agent.incarnation());
     if (is_new)
@@ -99,6 +75,40 @@ void Job::reached_at(const std::string& address) {
     }
 }
 
+void Job::hear_terms(const Hello& hello) {
+    if (!options_.terms_of_nodes || end()) return;
+    const JobTerms::Heard heard =
+        terms_.heard(hello.terms, hello.epoch_seen == 0 && !hello.report.holds);
+    if (heard == JobTerms::Heard::kFirst) keep_terms();
+    if (heard == JobTerms::Heard::kOthers) say({.warns = true, .text = other_terms(hello, terms_)});
+    if (terms_.now() && !std::exchange(services_know_terms_, true))
+        services_.has_terms(*terms_.now());
+}
+
+/// What holds now is what follows from them.
+void Job::keep_terms() {
+    options_ = with_terms(std::move(options_), *terms_.now());
+    members_.limit_to(options_.membership);
+    policy_.follow(options_.policy, options_.budgets);
+    record_.terms(*terms_.now());
+    changed_.all = true;
+}
+
+/// Other terms hold from the next world on, which they may lead to: a job that is to have more nodes
+/// grows when these are there. Before the first world they wait for all nodes with the first ones.
+void Job::look_at_terms() {
+    if (!terms_.next() || members_.is_rejoining()) return;
+    if (!members_.has_made_world() && std::ranges::any_of(agents_.all(), [&](const auto& entry) {
+            return entry.second.hello.terms == terms_.now();
+        }))
+        return;
+    const JobOptions wanted = with_terms(options_, *terms_.next());
+    if (members_.world() != nullptr && !members_.would_grow_with(wanted.membership)) return;
+    terms_.take_next();
+    keep_terms();
+    services_.has_terms(*terms_.now());
+}
+
 void Job::correct_address(Hello& hello) const {
     if (!reached_at_.empty() && hello.address == options_.guessed_addresses.front())
         hello.address = reached_at_;
@@ -114,16 +124,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
     const Hello& hello = agent.hello;
     if (end() || !hello.report.leaving.empty()) return;
     if (gone_when_done_.erase(hello.incarnation) > 0) return;
-    Node node{.incarnation = hello.incarnation,
-              .slot = hello.slot,
-              .address = hello.address,
-              .addresses = hello.addresses,
-              .local_size = hello.local_size,
-              .rack = hello.rack,
-              .store_port = hello.store_port,
-              .holds = hello.report.holds,
-              .gave_up = hello.report.gave_up,
-              .failed = has_failed(hello.report)};
+    Node node = node_of(hello);
     if (hello.report.holds) agent.ran = hello.report.holds->generation;
     if (node.holds) {
         // Its own, or that of the agent whose workers it took over.
@@ -295,7 +296,7 @@ void Job::settle(const Agent& agent, Instant /*now*/, WallTime wall) {
         named.node = agent.hello.address;
         const auto decision = policy_.decide(named, generation, wall);
         if (!decision) continue;
-        if (decision->charged) charge(*decision->charged, wall);
+        if (decision->charged) record_.charge(*decision->charged, options_.budgets, wall);
         if (decision->action == Action::kFail)
             return finish({.kind = Verdict::Kind::kFailed, .text = decision->text, .cause = named});
     }
@@ -306,7 +307,7 @@ void Job::decide(const FailureReport& evidence, const std::string& incarnation, 
                  WallTime wall) {
     const auto decision = policy_.decide(evidence, members_.world()->generation, wall);
     if (!decision || end()) return;
-    if (decision->charged) charge(*decision->charged, wall);
+    if (decision->charged) record_.charge(*decision->charged, options_.budgets, wall);
     why_ = decision->text;
     grace_ = options_.broken_grace;
     switch (decision->action) {
@@ -331,10 +332,6 @@ void Job::decide(const FailureReport& evidence, const std::string& incarnation, 
     }
 }
 
-void Job::charge(const Incident& incident, WallTime wall) {
-    record_.charge(incident, options_.budgets, wall);
-}
-
 void Job::finish(Verdict verdict) {
     why_ = verdict.text;
     grace_ = options_.broken_grace;
@@ -351,7 +348,13 @@ void Job::advance(Instant now, WallTime wall) {
         lose(incarnation, FailureKind::kDisconnected, why, now, wall);
     }
     if (end()) return;
+    if (lacks_terms()) {
+        waiting_ =
+            "waiting for a node that says how many nodes the job has; agents of this version do";
+        return;
+    }
     for (;;) {
+        look_at_terms();
         if (members_.world() == nullptr && told_ != Generation()) end_of_world(now);
         for (const std::string& incarnation : std::exchange(gone_when_done_, {}))
             if (members_.world() != nullptr)
@@ -455,7 +458,7 @@ void Job::say_who_is_missing(Instant now) {
 }
 
 Instant Job::wake_at() const {
-    if (end()) return agents_.next_overdue();
+    if (end() || lacks_terms()) return agents_.next_overdue();
     Instant next = std::min(
         {members_.wake_at(), services_.wake_at(), agents_.next_overdue(), agents_.next_claim()});
     if (members_.world() == nullptr) next = std::min(next, say_next_);
@@ -509,7 +512,8 @@ void Job::exclude(const std::string& by, FailureKind kind, const std::vector<Unf
                                      .when = wall};
         // The first one is charged; the others belong to its incident.
         const auto decision = policy_.decide(evidence, {}, wall);
-        if (decision && decision->charged) charge(*decision->charged, wall);
+        if (decision && decision->charged)
+            record_.charge(*decision->charged, options_.budgets, wall);
         if (decision && decision->action == Action::kFail)
             return finish(
                 {.kind = Verdict::Kind::kFailed, .text = decision->text, .cause = evidence});
@@ -525,6 +529,12 @@ void Job::exclude(const std::string& by, FailureKind kind, const std::vector<Unf
                 .text = fmt::format("{} leaves {} of at least {} nodes: {}", by, members_.usable(),
                                     members_.least(), all),
                 .cause = first});
+}
+
+std::string Job::waits_for() const {
+    if (end() || members_.world() != nullptr) return {};
+    const std::string held = services_.why_it_waits();
+    return held.empty() ? waiting_ : held;
 }
 
 void Job::say(Notice notice) { notices_.push_back(std::move(notice)); }
@@ -583,7 +593,5 @@ std::optional<int> Job::rank_of(const std::string& incarnation,
     if (place == places_.end()) return std::nullopt;
     return place->second;
 }
-
-Job::Changed Job::take_changed() { return std::exchange(changed_, {}); }
 
 }  // namespace muster::master

@@ -15,6 +15,7 @@
 #include "master/membership.h"
 #include "master/service/services.h"
 #include "master/service/vocabulary.h"
+#include "master/terms.h"
 
 namespace muster::master {
 
@@ -36,6 +37,9 @@ struct JobOptions {
     /// From SIGTERM to SIGKILL: for workers whose peers are gone, and for healthy ones.
     Duration broken_grace = std::chrono::seconds(2);
     Duration healthy_grace = std::chrono::seconds(30);
+    /// The master was told none of the job's terms: it has those of its nodes (JobTerms), and makes
+    /// no world before it has them. An agent that says none is served by what others have said.
+    bool terms_of_nodes = false;
 };
 
 /// A job as its master sees it: which agents there are, what runs, what failed, and from that the
@@ -53,6 +57,7 @@ struct JobOptions {
 /// - While a service holds it back, no first world is made.
 /// - The job succeeds when all members of its world have reported that their workers exited with 0.
 ///   After the first such report the world does not grow, and members that are done may be lost.
+/// - Without terms of its own (JobOptions::terms_of_nodes) it keeps those that hold in its record.
 /// - The end is final.
 ///
 /// Pure: time is a parameter, monotonic in `now` and calendar time in `wall`. Call advance() after
@@ -84,7 +89,7 @@ class Job final : public ServiceHost {
         std::set<std::string> some;  ///< the others, by incarnation
     };
     /// The agents whose directive may have changed since the last call.
-    Changed take_changed();
+    Changed take_changed() { return std::exchange(changed_, {}); }
     /// Notices for people since the last call.
     std::vector<Notice> take_notices() { return std::exchange(notices_, {}); }
 
@@ -95,10 +100,16 @@ class Job final : public ServiceHost {
     std::uint64_t written_version() const { return record_.written_version(); }
     bool unwritten() const { return written_version() != record_version(); }
 
+    /// The terms that hold, where they are those of its nodes.
+    const std::optional<Terms>& terms() const { return terms_.now(); }
     const std::optional<Verdict>& end() const { return record().end; }
     const World* world() const { return members_.world(); }
     /// Whether it may still find agents of the previous master, and their world.
     bool is_rejoining() const { return members_.is_rejoining(); }
+    /// For people; kept_record.h.
+    std::string charged_before(WallTime wall) const {
+        return master::charged_before(record(), options_.budgets, wall);
+    }
     /// Why the previous world no longer runs.
     const std::string& why() const { return why_; }
     /// The number of agents whose connection has just broken.
@@ -113,10 +124,15 @@ class Job final : public ServiceHost {
     Result<void> set_section(const std::string& name, std::string bytes) override;
     void exclude(const std::string& by, FailureKind kind, const std::vector<UnfitNode>& nodes,
                  Instant now, WallTime wall) override;
+    std::string waits_for() const override;
     void say(Notice notice) override;
 
   private:
     void correct_address(Hello& hello) const;
+    void hear_terms(const Hello& hello);
+    bool lacks_terms() const { return options_.terms_of_nodes && !terms_.now(); }
+    void look_at_terms();
+    void keep_terms();
     void admit(Agent& agent, Instant now, WallTime wall);
     void refuse(Agent& agent, std::string text);
     bool was_moved_to(Slot slot) const;
@@ -128,7 +144,6 @@ class Job final : public ServiceHost {
               WallTime wall);
     void decide(const FailureReport& evidence, const std::string& incarnation, Instant now,
                 WallTime wall);
-    void charge(const Incident& incident, WallTime wall);
     void finish(Verdict verdict);
     void new_world(Instant now, WallTime wall);
     void end_of_world(Instant now);
@@ -142,6 +157,7 @@ class Job final : public ServiceHost {
     FailureReport of_node(const Agent& agent, FailureKind kind, const std::string& why,
                           WallTime wall) const;
 
+    JobTerms terms_;
     JobOptions options_;
     KeptRecord record_;
     Membership members_;
@@ -160,6 +176,7 @@ class Job final : public ServiceHost {
     std::string waiting_;     ///< what the job waits for
     Instant say_next_;        ///< when to log next who is missing
     bool first_world_was_due_ = false;
+    bool services_know_terms_ = false;
     std::vector<Notice> notices_;
     Changed changed_;
 };

@@ -44,6 +44,11 @@ void KeptRecord::end(Verdict verdict) {
     changed();
 }
 
+void KeptRecord::terms(Terms terms) {
+    record_.terms = std::move(terms);
+    changed();
+}
+
 Result<void> KeptRecord::set_section(const std::string& name, std::string bytes) {
     if (record_.end) return Error(Code::kGone, "the job has ended, and its record is final");
     const auto found = record_.sections.find(name);

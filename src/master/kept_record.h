@@ -27,6 +27,7 @@ class KeptRecord {
                 WallTime wall);
     void exclude(const std::string& incarnation);
     void end(Verdict verdict);
+    void terms(Terms terms);
     /// kGone: the job has ended.
     Result<void> set_section(const std::string& name, std::string bytes);
 

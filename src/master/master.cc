@@ -19,6 +19,13 @@
 #include "master/service_registry.h"
 
 namespace muster::master {
+namespace {
+
+/// Between attempts to write the record, and between two lines about them.
+constexpr Duration kLongestPause = std::chrono::seconds(2);
+constexpr Duration kSayAgain = std::chrono::minutes(1);
+
+}  // namespace
 
 struct Master::State {
     /// The stream of one agent, on its newest connection.
@@ -65,6 +72,7 @@ struct Master::State {
     Task<Result<void>> write_record();
     Task<Result<void>> recorded();
     void publish();
+    void follow_terms();
     void wake();
     Task<void> wait(Instant until);
     Task<void> all_told();
@@ -84,6 +92,7 @@ struct Master::State {
     Signal woken_changed;
     Signal line_ended;
     Signal record_written;
+    std::optional<Duration> silence;  ///< of the terms that the server keeps to
     std::optional<Error> deposed;
     std::optional<std::uint64_t> superseded_by;
 };
@@ -128,6 +137,7 @@ Result<std::unique_ptr<Master::State::Line>> Master::State::join(const rpc::Peer
         wake();
         return joined.error();
     }
+    follow_terms();
     auto line = std::make_unique<Line>(*this, peer->client);
     lines[peer->client] = line.get();
     wake();
@@ -162,6 +172,14 @@ Result<void> Master::State::take(const rpc::PeerPtr& peer, const job::Report& to
 Task<Result<job::Left>> Master::State::take_leave(Result<void> taken) {
     CO_TRY_VOID(std::move(taken));
     co_return job::Left();
+}
+
+/// Agents ping as often as their own terms say.
+void Master::State::follow_terms() {
+    const std::optional<Terms>& terms = job->terms();
+    if (!terms || terms->silence == silence) return;
+    silence = terms->silence;
+    server.keep_to({.dead_after = terms->silence});
 }
 
 // ---- other masters
@@ -243,18 +261,25 @@ Task<void> Master::State::wait(Instant until) {
 }
 
 Task<Result<void>> Master::State::write_record() {
+    Duration pause = options.record_retry;
+    Instant say = clock.now();
     while (job->unwritten()) {
         const std::uint64_t version = job->record_version();
         const Result<void> written = co_await records.write(job->record());
         if (written) {
             job->written(version);
             record_written.notify_all();
+            pause = options.record_retry;
             continue;
         }
         if (written.error().code() == Code::kConflict) co_return written.error();
-        log::error("the job's record can't be written: the job waits until it can",
-                   {{"error", written.error().message()}});
-        co_await clock.sleep_for(options.record_retry);
+        if (clock.now() >= say) {
+            log::error("the job's record can't be written: what has to be in it waits until it can",
+                       {{"error", written.error().message()}});
+            say = clock.now() + kSayAgain;
+        }
+        co_await clock.sleep_for(pause);
+        pause = std::max(options.record_retry, std::min(2 * pause, kLongestPause));
     }
     co_return Result<void>();
 }
@@ -274,6 +299,7 @@ Task<Result<Verdict>> Master::State::drive() {
         TaskFault::strike("decide");
         woken = false;
         job->advance(clock.now(), clock.wall_now());
+        follow_terms();
         if (job->unwritten()) {
             CO_TRY_VOID(co_await write_record());
             continue;
@@ -323,11 +349,10 @@ Task<Result<Verdict>> Master::run() {
     CO_TRY(JobRecord record, co_await state.records.claim());
     log::info("a master is in charge", {{"epoch", record.epoch}});
     const bool had_ended = record.end.has_value();
-    // Budgets outlive a master, and so the first failure that this one sees may be the last.
-    const std::string charged =
-        charged_before(record, state.options.job.budgets, state.clock.wall_now());
-    if (!charged.empty() && !had_ended) log::warning(charged);
     state.job.emplace(state.options.job, std::move(record), state.clock.now(), state.services);
+    // Budgets outlive a master, and so the first failure that this one sees may be the last.
+    const std::string charged = state.job->charged_before(state.clock.wall_now());
+    if (!charged.empty() && !had_ended) log::warning(charged);
     add_services(state.services, state.options,
                  {.executor = state.executor,
                   .job = *state.job,

@@ -30,7 +30,7 @@ struct MasterOptions {
     rpc::ServerLimits rpc = {};
     /// How long agents that can't be reached may take, at the end of the job, to fetch the verdict.
     Duration farewell = std::chrono::seconds(2);
-    /// The time between attempts to write the job's record.
+    /// The time between the first attempts to write the job's record; it grows to two seconds.
     Duration record_retry = std::chrono::milliseconds(500);
 };
 

@@ -42,8 +42,30 @@ Result<void> check(const MembershipLimits& limits) {
 Membership::Membership(MembershipLimits limits, std::uint64_t epoch, bool found_world, Instant now)
     : limits_(limits), epoch_(epoch), ended_(now) {
     if (!found_world) return;
-    rejoin_until_ = now + limits.rejoin;
-    reconnect_until_ = now + std::min(limits.reconnect_grace, limits.rejoin);
+    begin_rejoin(now);
+    if (limits.await_first) rejoin_until_ = reconnect_until_ = Instant::max();
+}
+
+void Membership::begin_rejoin(Instant now) {
+    rejoin_until_ = now + limits_.rejoin;
+    reconnect_until_ = now + std::min(limits_.reconnect_grace, limits_.rejoin);
+}
+
+void Membership::reached(Instant now) {
+    if (rejoin_until_ == Instant::max()) begin_rejoin(now);
+}
+
+void Membership::limit_to(MembershipLimits limits) {
+    limits.await_first = limits_.await_first;
+    limits_ = limits;
+    if (!rejoin_until_) take_standbys();
+}
+
+bool Membership::would_grow_with(const MembershipLimits& limits) const {
+    if (!world_ || growth_held_ || limits.grow_at_failure) return false;
+    const int usable = usable_with(limits);
+    return usable > static_cast<int>(world_->members.size()) &&
+           usable >= up_to_multiple(limits.min_nodes, limits.node_unit);
 }
 
 // ---- nodes
@@ -202,6 +224,12 @@ int Membership::places() const {
 }
 
 int Membership::usable() const { return down_to_multiple(places(), limits_.node_unit); }
+
+/// Standby nodes take places that they can have.
+int Membership::usable_with(const MembershipLimits& limits) const {
+    return down_to_multiple(std::min(static_cast<int>(nodes_.size()), limits.max_nodes),
+                            limits.node_unit);
+}
 
 bool Membership::advance(Instant now) {
     first_waits_ = false;

@@ -30,6 +30,9 @@ struct MembershipLimits {
     /// How long a new master waits for agents that can reach it at all. Longer than agents wait
     /// between two attempts to connect.
     Duration reconnect_grace = std::chrono::seconds(2);
+    /// Both begin when the first agent has reached it: a master that is not beside an agent may be
+    /// there long before agents can find it.
+    bool await_first = false;
 };
 
 /// kInvalid, naming the flag: a minimum above the maximum, a unit without a multiple between them,
@@ -101,6 +104,12 @@ class Membership {
     /// its place in the world. kNotFound: the other agent is no longer there. Otherwise like
     /// join().
     Result<Slot> succeed(const std::string& incarnation, Node node);
+    /// An agent has reached this master; see MembershipLimits::await_first.
+    void reached(Instant now);
+    /// Other limits, for the next world and those after it. Not for await_first.
+    void limit_to(MembershipLimits limits);
+    /// Whether a world with those limits would be larger than the one that runs, and may be.
+    bool would_grow_with(const MembershipLimits& limits) const;
     /// The agent's connection broke, it fell silent, or it left. Unknown agents are ignored:
     /// messages may cross.
     void lost(const std::string& incarnation, Instant now);
@@ -133,6 +142,8 @@ class Membership {
 
     /// The running world, all of whose members are joined; null if there is none.
     const World* world() const { return world_ ? &*world_ : nullptr; }
+    /// It, or an earlier master whose world was found.
+    bool has_made_world() const { return last_.has_value(); }
     /// The slot of a joined agent.
     std::optional<Slot> slot_of(const std::string& incarnation) const;
     /// The incarnation of the agent that has the slot; null if it is free.
@@ -163,6 +174,8 @@ class Membership {
     void take_standbys();
     void remember_last(World world);
     int places() const;
+    int usable_with(const MembershipLimits& limits) const;
+    void begin_rejoin(Instant now);
     void find(const Held& held);
     Found found() const;
     bool has_failed() const;

@@ -383,5 +383,29 @@ TEST(Membership, KeepsItsPromisesWhateverHappens) {
     }
 }
 
+TEST(Membership, OtherLimitsHoldFromTheNextWorldOn) {
+    Nodes nodes(limits(2, 2));
+    nodes.join_all({"a", "b", "c", "d"});
+    EXPECT_EQ(nodes.look(), "1: a0 b1");
+    EXPECT_TRUE(nodes.members.would_grow_with(limits(2, 4)));
+    EXPECT_TRUE(nodes.members.would_grow_with(limits(4, 4)));
+    EXPECT_FALSE(nodes.members.would_grow_with(limits(2, 2)));
+    EXPECT_FALSE(nodes.members.would_grow_with(limits(5, 8))) << "too few are there";
+    EXPECT_TRUE(nodes.members.would_grow_with(limits(1, 6, 3)));
+    EXPECT_FALSE(nodes.members.would_grow_with(limits(4, 6, 3)))
+        << "a multiple from four on is six";
+    MembershipLimits at_failure = limits(2, 4);
+    at_failure.grow_at_failure = true;
+    EXPECT_FALSE(nodes.members.would_grow_with(at_failure));
+    nodes.members.limit_to(limits(2, 3));
+    EXPECT_EQ(nodes.look(), "2: a0 b1 c2");
+    EXPECT_FALSE(nodes.members.would_grow_with(limits(1, 1)));
+    nodes.members.limit_to(limits(1, 1));
+    EXPECT_EQ(nodes.look(), "= 2: a0 b1 c2") << "a world that runs stays";
+    nodes.lose("b");
+    EXPECT_EQ(nodes.look(), "3: a0");
+    EXPECT_FALSE(nodes.members.would_grow_with(limits(1, 1)));
+}
+
 }  // namespace
 }  // namespace muster::master

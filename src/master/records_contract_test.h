@@ -42,7 +42,8 @@ inline JobRecord full_record(std::uint64_t epoch) {
                            .cause =
                                FailureReport{
                                    .kind = FailureKind::kOutOfMemory, .rank = 0, .signal = 9}},
-            .sections = {{"shards", std::string("a\0\xff", 3)}, {"tally", "III"}}};
+            .sections = {{"shards", std::string("a\0\xff", 3)}, {"tally", "III"}},
+            .terms = Terms{.min_nodes = 2, .max_nodes = 4}};
 }
 
 TEST_P(RecordsContract, EachClaimIsTheNextEpoch) {

@@ -31,6 +31,8 @@ class Liveness {
     Liveness(LivenessLimits limits, bool pings, Instant now)
         : limits_(limits), pings_(pings), heard_(now), said_(now), pinged_(now) {}
 
+    /// Other limits from now on.
+    void keep_to(LivenessLimits limits) { limits_ = limits; }
     void heard(Instant now) { heard_ = now; }
     void said(Instant now) { said_ = now; }
     /// kPing: send a ping. kDead: nothing was heard for `dead_after`. `planned`: when this call was

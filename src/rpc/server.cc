@@ -22,8 +22,6 @@ constexpr std::size_t kRefusals = 64;
 struct Server::State {
     State(const asio::any_io_executor& executor, Clock& clock, Options options)
         : serving(executor, clock, std::move(options)),
-          shortest(std::min({serving.limits().hello_time, serving.limits().liveness.dead_after,
-                             Duration(std::chrono::seconds(1))})),
           came(executor),
           background(executor),
           supervisors(executor) {}
@@ -34,10 +32,14 @@ struct Server::State {
     Task<void> watch_deadlines();
     Instant look(Instant now, Instant planned);
     void forget_callers(Instant now);
+    /// No deadline is set closer than this.
+    Duration shortest() const {
+        return std::min({serving.limits().hello_time, serving.limits().liveness.dead_after,
+                         Duration(std::chrono::seconds(1))});
+    }
 
     Serving serving;
-    Duration shortest;  // no deadline is set closer than this
-    Signal came;        // a connection has come
+    Signal came;  // a connection has come
     std::list<std::unique_ptr<net::Listener>> listeners;
     std::list<std::unique_ptr<ServerConnection>> connections;
     bool watching = false;
@@ -88,7 +90,7 @@ Task<void> Server::State::watch_deadlines() {
 Instant Server::State::look(Instant now, Instant planned) {
     forget_callers(now);
     if (connections.empty() && serving.callers.empty()) return Instant::max();
-    Instant next = now + shortest;
+    Instant next = now + shortest();
     for (const auto& connection : connections) {
         const Instant deadline = connection->deadline(now, planned);
         if (deadline <= now)
@@ -128,6 +130,11 @@ void Server::on_note(std::string method, NoteHandler handler) {
 }
 
 void Server::on_gone(GoneHandler handler) { state_->serving.gone = std::move(handler); }
+
+void Server::keep_to(LivenessLimits limits) {
+    state_->serving.options.limits.liveness = limits;
+    for (const auto& connection : state_->connections) connection->keep_to(limits);
+}
 
 void Server::serve(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls) {
     State* const state = state_.get();

@@ -86,6 +86,8 @@ class Server {
 
     /// `tls` must outlive this.
     void serve(std::unique_ptr<net::Listener> listener, net::TlsServerContext* tls = nullptr);
+    /// How long clients may be silent from now on, also those that are connected.
+    void keep_to(LivenessLimits limits);
     /// Notifies all clients, cancels all handlers, and returns when none is left.
     Task<void> stop();
 

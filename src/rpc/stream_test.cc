@@ -227,6 +227,21 @@ TEST_F(RpcStreams, WhoFallsSilentIsGone) {
     EXPECT_THAT(gone, testing::Each(testing::StartsWith("mute")));
 }
 
+TEST_F(RpcStreams, AServerMayKeepToAnotherLimitOfSilence) {
+    ClientLimits slow;
+    slow.liveness.ping_after = 10s;
+    slow.liveness.dead_after = 30s;
+    make_client(slow, "secret", "early");
+    settle();
+    servers[0]->keep_to({.dead_after = 30s});
+    make_client(slow, "secret", "late");
+    advance(25s);
+    EXPECT_THAT(gone, ElementsAre()) << "they ping often enough";
+    servers[0]->keep_to({.dead_after = 500ms});
+    advance(2s);
+    EXPECT_THAT(gone, testing::SizeIs(testing::Ge(2u)));
+}
+
 TEST_F(RpcStreams, ASilentServerIsGivenUp) {
     Client& client = make_client();
     settle();

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -28,11 +29,11 @@ namespace muster::job_protocol {
 // | integer, bool, text | the same |
 // | double | the same; what is negative or no number is read as 0, since all are measured rates |
 // | enum | its name; what is unknown is read as the first of kNames |
-// | duration | a count of its unit; what is longer than a day is read as a day |
+// | duration | a count of its unit; what is longer than a day, or of seconds than a century, is read as that |
 // | WallTime | nanoseconds since 1970 |
 // | struct with a list | a message |
 // | optional, shared_ptr | a field that is present if there is a value |
-// | vector | a repeated field |
+// | vector, set | a repeated field |
 // | map | a repeated message of key and value; an empty value is not read |
 // | variant | a oneof; if it is empty, or unknown, the variant is read as its first alternative |
 
@@ -89,8 +90,9 @@ T from_wire_form(const Wire& wire) {
         const auto found = std::ranges::find(kNames<T>, wire, &Name<T>::second);
         return found == kNames<T>.end() ? kNames<T>.front().first : found->first;
     } else if constexpr (kIs<T, std::chrono::duration>) {
-        const auto day = static_cast<std::uint64_t>(T(std::chrono::days(1)).count());
-        return T(static_cast<typename T::rep>(std::min(wire, day)));
+        constexpr std::chrono::days kMost(std::same_as<T, std::chrono::seconds> ? 36'525 : 1);
+        constexpr auto kLongest = static_cast<std::uint64_t>(T(kMost).count());
+        return T(static_cast<typename T::rep>(std::min<std::uint64_t>(wire, kLongest)));
     } else if constexpr (std::same_as<T, WallTime>) {
         return WallTime(Duration(wire));
     } else if constexpr (std::same_as<T, double>) {
@@ -118,7 +120,7 @@ struct Field {
     void write_value(const T& value, auto& to) const {
         if constexpr (kIs<T, std::optional> || kIs<T, std::shared_ptr>) {
             if (value) write_value(*value, to);
-        } else if constexpr (kIs<T, std::vector>) {
+        } else if constexpr (kIs<T, std::vector> || kIs<T, std::set>) {
             for (const auto& one : value) *edit(to)->Add() = to_wire_form(one);
         } else if constexpr (kIs<T, std::map>) {
             for (const auto& [key, one] : value)
@@ -139,6 +141,9 @@ struct Field {
         } else if constexpr (kIs<T, std::vector>) {
             for (const auto& one : get(from))
                 to.push_back(from_wire_form<typename T::value_type>(one));
+        } else if constexpr (kIs<T, std::set>) {
+            for (const auto& one : get(from))
+                to.insert(from_wire_form<typename T::value_type>(one));
         } else if constexpr (kIs<T, std::map>) {
             using Entry = std::pair<typename T::key_type, typename T::mapped_type>;
             for (const auto& one : get(from))

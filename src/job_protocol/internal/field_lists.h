@@ -16,6 +16,7 @@
 #include "job_protocol/kv_requests.h"
 #include "job_protocol/master_claim.h"
 #include "job_protocol/node_check.h"
+#include "job_protocol/terms.h"
 #include "job_protocol/world.h"
 
 namespace muster::job_protocol {
@@ -69,6 +70,12 @@ inline constexpr auto kNames<Verdict::Kind> = std::to_array<Name<Verdict::Kind>>
     {Verdict::Kind::kSucceeded, "succeeded"},
     {Verdict::Kind::kExcluded, "excluded"},
 });
+template <>
+inline constexpr auto kNames<NodeCheckKind> = std::to_array<Name<NodeCheckKind>>({
+    {NodeCheckKind::kNodes, "nodes"},
+    {NodeCheckKind::kLinks, "links"},
+    {NodeCheckKind::kNone, "none"},
+});
 
 // node_check.proto
 
@@ -91,9 +98,16 @@ MESSAGE(FailureReport, FIELD(kind), FIELD(generation), FIELD(restarts), FIELD(sl
         FIELD(rank), FIELD(exit_code), FIELD(signal), FIELD(error), FIELD_AS(when, when_ns));
 MESSAGE(Report, FIELD(holds), FIELD(gave_up), FIELD(store_ready), FIELD(done), FIELD(evidence),
         FIELD(steps), FIELD(leaving), FIELD(checked));
+MESSAGE(BudgetTerm, FIELD(charge), FIELD(incidents), FIELD_AS(window, window_s));
+MESSAGE_AS(PolicyOptions, Policy, FIELD(final_codes), FIELD(bad_node_codes), FIELD(bad_node_errors),
+           FIELD(give_up_after));
+MESSAGE(Terms, FIELD(min_nodes), FIELD(max_nodes), FIELD(node_unit), FIELD(grow_at_failure),
+        FIELD_AS(last_call, last_call_ms), FIELD_AS(silence, silence_ms),
+        FIELD_AS(broken_grace, broken_grace_ms), FIELD_AS(healthy_grace, healthy_grace_ms),
+        FIELD(budgets), FIELD(policy), FIELD(check), FIELD(exclude_slow));
 MESSAGE_AS(Hello, Join, FIELD(incarnation), FIELD(slot), FIELD(local_size), FIELD(address),
            FIELD(store_port), FIELD(rack), FIELD(name), FIELD(epoch_seen), FIELD(report),
-           FIELD(check_port), FIELD(can_host_master), FIELD(addresses));
+           FIELD(check_port), FIELD(can_host_master), FIELD(addresses), FIELD(terms));
 MESSAGE(Wait, FIELD_AS(standby, spare), FIELD(text));
 MESSAGE(Run, FIELD(world), FIELD(most_restarts));
 MESSAGE(Stop, FIELD(generation));
@@ -105,7 +119,8 @@ MESSAGE(Incident, FIELD(charge), FIELD_AS(when, when_ns), FIELD(generation), FIE
         FIELD(error));
 using Section = std::pair<std::string, std::string>;
 MESSAGE_AS(Section, RecordSection, FIELD_AS(first, name), FIELD_AS(second, data));
-MESSAGE(JobRecord, FIELD(epoch), FIELD(incidents), FIELD(excluded), FIELD(end), FIELD(sections));
+MESSAGE(JobRecord, FIELD(epoch), FIELD(incidents), FIELD(excluded), FIELD(end), FIELD(sections),
+        FIELD(terms));
 
 // kv_store.proto
 

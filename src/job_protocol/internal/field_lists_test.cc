@@ -63,10 +63,11 @@ Fields fields_of_lists() {
 // A field that a list lacks would be lost on its way, and nobody would see it.
 TEST(FieldLists, HaveAllFieldsOfAllMessages) {
     EXPECT_EQ((fields_of_lists<CheckPeer, Check, LinkFigures, CheckResult, Generation, Member,
-                               World, FailureReport, Report, Hello, Wait, job_protocol::Run, Stop,
-                               Verdict, Directive, Incident, Section, JobRecord, KvSpace, SetKey,
-                               GetKey, AddToKey, CompareSetKey, DeleteKey, AwaitKeys, EnterBarrier,
-                               JoinSyncPoint, AwaitSyncPoint, KvRequest, KvAnswer, MasterClaim>()),
+                               World, FailureReport, Report, BudgetTerm, PolicyOptions, Terms,
+                               Hello, Wait, job_protocol::Run, Stop, Verdict, Directive, Incident,
+                               Section, JobRecord, KvSpace, SetKey, GetKey, AddToKey, CompareSetKey,
+                               DeleteKey, AwaitKeys, EnterBarrier, JoinSyncPoint, AwaitSyncPoint,
+                               KvRequest, KvAnswer, MasterClaim>()),
               fields_of_protos());
 }
 

@@ -6,6 +6,17 @@
 
 namespace muster::master {
 
+void NodeCheckService::has_terms(const Terms& terms) {
+    if (check_.has_begun()) return;
+    wanted_ = terms.check != NodeCheckKind::kNone;
+    check_ = NodeCheck({.thorough = terms.check == NodeCheckKind::kLinks,
+                        .exclude_slow = terms.exclude_slow,
+                        .slow_factor = check_.options().slow_factor,
+                        .round_limit = check_.options().round_limit,
+                        .secret = check_.options().secret},
+                       job_.epoch());
+}
+
 void NodeCheckService::reported(const std::string& incarnation, const Report& report) {
     if (report.checked) check_.reported(incarnation, *report.checked);
 }

@@ -62,6 +62,8 @@ class ServiceHost {
     /// job fails if too few remain. `by`: such as "the node check".
     virtual void exclude(const std::string& by, FailureKind kind,
                          const std::vector<UnfitNode>& nodes, Instant now, WallTime wall) = 0;
+    /// For people: what the job waits for; empty while a world runs or the job has ended.
+    virtual std::string waits_for() const = 0;
     /// Logged once everything decided together with it is on record.
     virtual void say(Notice notice) = 0;
 };
@@ -98,6 +100,9 @@ class Service {
 
     // ---- events
 
+    /// The job's terms are known, or are others from the next world on. Only where the master was
+    /// told none and has them from its nodes.
+    virtual void has_terms(const Terms& /*terms*/) {}
     /// The state of a joined agent: called for each join and report, and once more when a new
     /// master has found its world, so the same state may come twice.
     virtual void reported(const std::string& /*incarnation*/, const Report& /*report*/) {}

@@ -8,6 +8,10 @@ void Services::serve(rpc::Server& server) {
     for (const auto& service : all_) service->serve(server);
 }
 
+void Services::has_terms(const Terms& terms) {
+    for (const auto& service : all_) service->has_terms(terms);
+}
+
 void Services::reported(const std::string& incarnation, const Report& report) {
     for (const auto& service : all_) service->reported(incarnation, report);
 }

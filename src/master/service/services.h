@@ -16,6 +16,7 @@ class Services {
     void add(std::unique_ptr<Service> service) { all_.push_back(std::move(service)); }
 
     void serve(rpc::Server& server);
+    void has_terms(const Terms& terms);
     void reported(const std::string& incarnation, const Report& report);
     void lost(const std::string& incarnation);
     /// Notifies them if the world or the attempt differs from the last call.

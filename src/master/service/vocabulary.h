@@ -8,6 +8,7 @@
 #include "job_protocol/kv_requests.h"
 #include "job_protocol/master_claim.h"
 #include "job_protocol/node_check.h"
+#include "job_protocol/terms.h"
 #include "job_protocol/world.h"
 
 namespace muster::master {
@@ -24,6 +25,7 @@ using job_protocol::as_told_to;
 using job_protocol::AwaitKeys;
 using job_protocol::AwaitSyncPoint;
 using job_protocol::Budget;
+using job_protocol::BudgetTerm;
 using job_protocol::Charge;
 using job_protocol::Check;
 using job_protocol::CheckPeer;
@@ -47,12 +49,14 @@ using job_protocol::KvSpace;
 using job_protocol::LinkFigures;
 using job_protocol::MasterClaim;
 using job_protocol::Member;
+using job_protocol::NodeCheckKind;
 using job_protocol::PolicyOptions;
 using job_protocol::Report;
 using job_protocol::Run;
 using job_protocol::SetKey;
 using job_protocol::Slot;
 using job_protocol::Stop;
+using job_protocol::Terms;
 using job_protocol::Verdict;
 using job_protocol::Wait;
 using job_protocol::World;

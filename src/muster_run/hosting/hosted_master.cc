@@ -11,6 +11,8 @@
 #include "base/time/restarting_task.h"
 #include "master/file_records.h"
 #include "master/master_probe.h"
+#include "master/terms.h"
+#include "muster_run/hosting/terms_of.h"
 #include "muster_run/node/node_resources.h"
 
 namespace muster::run {
@@ -52,21 +54,11 @@ class KeptListener final : public net::Listener {
 
 master::MasterOptions master_options(const launch::LaunchPlan& plan, std::string token) {
     master::MasterOptions options;
-    options.job.membership.min_nodes = plan.nodes.least;
-    options.job.membership.max_nodes = plan.nodes.most;
-    options.job.membership.node_unit = plan.node_unit;
-    options.job.membership.grow_at_failure = plan.grow_at_failure;
-    options.job.membership.last_call = plan.times.last_call;
-    options.job.membership.rejoin = 2 * plan.times.silence;
-    options.job.policy = plan.policy;
-    options.job.budgets = plan.budgets;
-    options.job.claim = plan.times.silence + std::chrono::seconds(2);
+    options.job = master::with_terms({}, terms_of(plan));
     if (plan.node_check != launch::NodeCheckMode::kNone)
         options.node_check =
             master::NodeCheckOptions{.thorough = plan.node_check == launch::NodeCheckMode::kLinks,
                                      .exclude_slow = plan.exclude_straggler};
-    options.job.broken_grace = plan.times.broken_grace;
-    options.job.healthy_grace = plan.times.stop_grace;
     options.rpc.liveness = {.dead_after = plan.times.silence};
     options.token = std::move(token);
     return options;

@@ -28,6 +28,9 @@ class ServerConnection {
     void send(const Frame& frame);
     /// Sends the reason and ends.
     void leave(Error why);
+    void keep_to(LivenessLimits limits) {
+        if (liveness_) liveness_->keep_to(limits);
+    }
     Instant deadline(Instant now, Instant planned);
     void expire();
     bool admitted() const { return peer_ != nullptr; }

@@ -6,6 +6,27 @@
 #include "job_protocol/protocol.h"
 
 namespace muster::sim::elastic {
+namespace {
+
+job_protocol::Terms terms_of(const master::JobOptions& job) {
+    using std::chrono::duration_cast;
+    using std::chrono::milliseconds;
+    job_protocol::Terms terms{.min_nodes = job.membership.min_nodes,
+                              .max_nodes = job.membership.max_nodes,
+                              .node_unit = job.membership.node_unit,
+                              .grow_at_failure = job.membership.grow_at_failure,
+                              .last_call = duration_cast<milliseconds>(job.membership.last_call),
+                              .broken_grace = duration_cast<milliseconds>(job.broken_grace),
+                              .healthy_grace = duration_cast<milliseconds>(job.healthy_grace),
+                              .policy = job.policy};
+    for (std::size_t i = 0; i < job.budgets.size(); ++i)
+        if (job.budgets[i].incidents)
+            terms.budgets.push_back({.charge = static_cast<job_protocol::Charge>(i),
+                                     .incidents = *job.budgets[i].incidents});
+    return terms;
+}
+
+}  // namespace
 
 /// Shims end their workers when no agent has come by then.
 constexpr Duration kShimsWait = std::chrono::seconds(1);
@@ -78,7 +99,7 @@ void ElasticWorld::start_master() {
     auto life = std::make_shared<MasterLife>(executor);
     life->master = std::make_unique<master::Master>(
         executor, loop.clock, watched_,
-        master::MasterOptions{.job = options.job,
+        master::MasterOptions{.job = options_of_master(),
                               .node_check = options.node_check,
                               .token = "secret",
                               .name = fmt::format("master-{}", ++masters_)});
@@ -89,6 +110,13 @@ void ElasticWorld::start_master() {
     invariants.say(fmt::format("master {} starts", masters_));
     invariants.master_began();
     life->tasks.spawn("master", run_master(life));
+}
+
+master::JobOptions ElasticWorld::options_of_master() const {
+    if (!options.terms_of_nodes) return options.job;
+    return {.first_epoch = options.job.first_epoch,
+            .reconnect = options.job.reconnect,
+            .terms_of_nodes = true};
 }
 
 Task<void> ElasticWorld::run_master(std::shared_ptr<MasterLife> life) {
@@ -171,6 +199,7 @@ void ElasticWorld::start_agent(Node& node) {
     given.token = "secret";
     given.workers.join_timeout = options.join_timeout;
     given.workers.policy = options.job.policy;
+    if (options.terms_of_nodes) given.terms = terms_of(options.job);
     node.start_agent(
         {.options = std::move(given),
          .connect = [this, &node] { return node.link.connect(listener_); },

@@ -29,6 +29,8 @@ class ElasticWorld {
     struct Options {
         master::JobOptions job = {};
         std::optional<master::NodeCheckOptions> node_check = {};
+        /// Masters are told nothing of the job: each agent brings what `job` says.
+        bool terms_of_nodes = false;
         std::uint64_t seed = 0;
         Duration record_time = std::chrono::milliseconds(1);
         Duration join_timeout = std::chrono::minutes(10);
@@ -90,6 +92,7 @@ class ElasticWorld {
     const UnexpectedEndsProcess unexpected_ends_process_;
     struct MasterLife;
 
+    master::JobOptions options_of_master() const;
     Task<void> run_master(std::shared_ptr<MasterLife> life);
     void kill(std::shared_ptr<MasterLife> life);
     void look_at_masters();
