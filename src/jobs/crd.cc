@@ -34,8 +34,8 @@ std::shared_ptr<kube::Schema> root_schema(const JobKind& kind, kube::Schema::Ptr
     static const kube::Schema::Ptr api_version =
         described(text, "Group and version in which the object is written.");
     static const kube::Schema::Ptr kind_name = described(text, "What the object is.");
-    static const kube::Schema::Ptr status =
-        described(status_schema(), "What has become of it; written by the operator.");
+    const kube::Schema::Ptr status = described(status_schema(kind.rising_ids),
+                                               "What has become of it; written by the operator.");
     auto root = std::make_shared<kube::Schema>();
     root->type = kube::Schema::Type::kObject;
     root->description = fmt::format("A {} that the operator runs.", kind.resource.kind);

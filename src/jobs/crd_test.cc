@@ -37,6 +37,24 @@ TEST(CustomResourceDefinition, HasUpstreamsNamesColumnsAndSubresources) {
                   "labelSelectorPath":".status.replicaStatuses.Worker.selector"}})"));
 }
 
+TEST(CustomResourceDefinition, HasMembersOnlyWhereIdsRise) {
+    JobKind rising = pytorch_kind();
+    rising.rising_ids = true;
+    const std::string_view path =
+        "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties";
+    const json::value plain = custom_resource_definition(pytorch_kind());
+    EXPECT_FALSE(at(plain, path).as_object().contains("members"));
+    json::value crd = custom_resource_definition(rising);
+    json::object& status = crd.at_pointer(path).as_object();
+    EXPECT_EQ(status.at("members").at_pointer("/additionalProperties/properties/ids/type"),
+              "string");
+    EXPECT_EQ(status.at("members").at_pointer(
+                  "/additionalProperties/properties/ranks/additionalProperties/type"),
+              "integer");
+    status.erase("members");
+    EXPECT_EQ(crd, plain) << "and differs in nothing else";
+}
+
 TEST(CustomResourceDefinition, FitsAClientSideApply) {
     for (const JobKind* kind : all_kinds()) {
         const std::size_t size = json::serialize(custom_resource_definition(*kind)).size();

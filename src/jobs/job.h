@@ -67,6 +67,18 @@ struct ReplicaStatus {
 BOOST_DESCRIBE_STRUCT(ReplicaStatus, (),
                       (active, succeeded, failed, selector, restarts, completed_indexes))
 
+/// Which replicas of one type are wanted, and their ranks, for kinds whose ids rise
+/// (JobKind::rising_ids). An addition of ours.
+struct ReplicaMembers {
+    std::string ids;  ///< "0-2,5"
+    /// By id, where it differs from the id. Two ids have one rank while the later one takes over.
+    std::map<std::string, std::int32_t> ranks;
+    std::int32_t next = 0;  ///< the id of the next replica; never falls
+
+    friend bool operator==(const ReplicaMembers&, const ReplicaMembers&) = default;
+};
+BOOST_DESCRIBE_STRUCT(ReplicaMembers, (), (ids, ranks, next))
+
 struct JobCondition {
     std::string type;  ///< Created, Running, Restarting, Suspended, Succeeded, Failed
     std::string status;
@@ -94,6 +106,8 @@ struct JobStatus {
     /// delayed.
     std::optional<std::int32_t> restarts_in_a_row;
     std::string last_restart_time;
+    /// By type, for kinds whose ids rise: another addition. Without it ids 0 to replicas-1 are wanted.
+    std::map<std::string, ReplicaMembers> members;
     json::object rest;
 
     /// Whether a condition of this type has status "True".
@@ -105,7 +119,7 @@ struct JobStatus {
 BOOST_DESCRIBE_STRUCT(JobStatus, (),
                       (conditions, replica_statuses, start_time, completion_time,
                        last_reconcile_time, restart_generation, restarts_in_a_row,
-                       last_restart_time, rest))
+                       last_restart_time, members, rest))
 
 class JobKind;
 struct ReplicaType;

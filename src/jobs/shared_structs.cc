@@ -140,6 +140,16 @@ static FieldNotes field_notes(const ReplicaStatus*) {
     };
 }
 
+static FieldNotes field_notes(const ReplicaMembers*) {
+    return {
+        {.member = "ids", .text = "The replicas that are wanted, such as 0-2,5."},
+        {.member = "ranks",
+         .text = "The rank of a replica that has taken over that of another one, by its id; the "
+                 "others have their ids as their ranks."},
+        {.member = "next", .text = "The id that the next replica gets.", .minimum = 0},
+    };
+}
+
 static FieldNotes field_notes(const JobCondition*) {
     static const auto time = schema_parts::scalar(kube::Schema::Type::kString, "date-time");
     return {
@@ -175,15 +185,26 @@ static FieldNotes field_notes(const JobStatus*) {
         {.member = "last_restart_time",
          .text = "When all pods were last restarted together.",
          .schema = time},
+        {.member = "members",
+         .text = "Which replicas of each type are wanted, and their ranks: a replica that replaces "
+                 "another one has an id of its own, and the rank of that one."},
     };
 }
 
 template kube::Schema::Ptr schema_of<RunPolicy>();
 template kube::Schema::Ptr schema_of<ReplicaSpec>();
 
-kube::Schema::Ptr status_schema() {
-    static const kube::Schema::Ptr schema = schema_of<JobStatus>();
-    return schema;
+kube::Schema::Ptr status_schema(bool rising_ids) {
+    static const kube::Schema::Ptr whole = schema_of<JobStatus>();
+    static const kube::Schema::Ptr without_members = [] {
+        auto schema = std::make_shared<kube::Schema>(*whole);
+        std::vector<kube::SchemaProperties::Entry> kept;
+        for (const auto& property : whole->properties)
+            if (property.first != "members") kept.push_back(property);
+        schema->properties = kube::SchemaProperties(std::move(kept));
+        return schema;
+    }();
+    return rising_ids ? whole : without_members;
 }
 
 }  // namespace muster::jobs
@@ -191,5 +212,6 @@ kube::Schema::Ptr status_schema() {
 MUSTER_INSTANTIATE_CODEC(muster::jobs::RunPolicy);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaSpec);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaStatus);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaMembers);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::JobCondition);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::JobStatus);

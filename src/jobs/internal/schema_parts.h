@@ -6,8 +6,8 @@
 
 namespace muster::jobs {
 
-/// The schema of JobStatus.
-kube::Schema::Ptr status_schema();
+/// The schema of JobStatus; with members for kinds that have them.
+kube::Schema::Ptr status_schema(bool rising_ids);
 
 namespace schema_parts {
 
