@@ -119,7 +119,8 @@ Terms terms() {
             .budgets = {{.charge = Charge::kMemory, .incidents = 3, .window = 86401s}},
             .policy = {.final_codes = {64},
                        .bad_node_codes = {-1, 70},
-                       .bad_node_errors = {"ECC \xff"}},
+                       .bad_node_errors = {"ECC \xff"},
+                       .give_up_after = 4},
             .check = NodeCheckKind::kLinks,
             .exclude_slow = true};
 }
@@ -127,8 +128,8 @@ Terms terms() {
 TEST(WireBytes, TermsOfAJob) {
     expect_bytes(
         JobRecord{.epoch = 5, .terms = terms()},
-        "08053247080210061802200128d83630d00f38b81740c0b8024a0e0a066d656d6f727910031881a305"
-        "52170a0140120bffffffffffffffffff01461a0545434320ff5a056c696e6b736001");
+        "08053249080210061802200128d83630d00f38b81740c0b8024a0e0a066d656d6f727910031881a305"
+        "52190a0140120bffffffffffffffffff01461a0545434320ff20045a056c696e6b736001");
     const Hello hello{.incarnation = "a", .slot = {}, .address = "x", .terms = terms()};
     const Hello read = value_of(from_wire(to_wire(hello)));
     EXPECT_EQ(read.terms, terms());

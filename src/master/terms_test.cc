@@ -72,8 +72,8 @@ TEST(Terms, WhatDiffersIsNamedAsFlags) {
          },
          "node check links, slow nodes are excluded (the job's: none)"},
         {"codes", [](Terms& t) { t.policy.final_codes = {3}; },
-         "policy 1 final and 0 bad-node exit codes, 0 bad-node errors (the job's: 0 final and 0 "
-         "bad-node exit codes, 0 bad-node errors)"},
+         "policy 1 final and 0 bad-node exit codes, 0 bad-node errors, --give-up-after 0 (the "
+         "job's: 0 final and 0 bad-node exit codes, 0 bad-node errors, --give-up-after 0)"},
         {"what has no flag",
          [](Terms& t) { t.budgets = {{.charge = Charge::kNode, .incidents = 3}}; },
          "other budgets, or other exit codes or errors in its policy"},
