@@ -139,7 +139,10 @@ std::optional<int> run_by_name(int argc, char** argv, char** environment) {
     const std::string_view option = argc < 5 ? "" : argv[3];
     if (const auto module = option == "-m" ? launch::launch_module(argv[4]) : std::nullopt)
         return muster_run(*module, {argv + 5, argv + argc}, variables, argv[2]);
-    return muster_run(command, {argv + 3, argv + argc}, variables, argv[2]);
+    // Its defaults differ from those of the others.
+    const bool dlrovers = launch::launch_command(argv[2]) == launch::LaunchCommand::kDlroverRun;
+    return muster_run(dlrovers ? launch::LaunchCommand::kDlroverRun : command,
+                      {argv + 3, argv + argc}, variables, argv[2]);
 }
 
 }  // namespace muster::run
