@@ -13,9 +13,10 @@ constexpr const char* kTableType = "application/json;as=Table;g=meta.k8s.io;v=v1
 constexpr const char* kDiscoveryType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-/// The kubeconfig's settings; if none is named and none exists, those of the pod around us.
-Result<kube::ClientConfig> choose_access(const ServerOptions& options,
-                                         const control_plane::Caller& caller) {
+}  // namespace
+
+Result<kube::ClientConfig> find_access(const ServerOptions& options,
+                                       const control_plane::Caller& caller) {
     const KubeconfigPlaces places = kubeconfig_places(options.kubeconfig, caller);
     const auto texts = read_kubeconfigs(places);
     if (!texts && texts.error().code() == Code::kNotFound && !places.all &&
@@ -27,8 +28,6 @@ Result<kube::ClientConfig> choose_access(const ServerOptions& options,
     TRY(const kube::MergedKubeconfig config, merge_kubeconfigs(*texts));
     return kube::select_access(config, options.context);
 }
-
-}  // namespace
 
 Connection::Connection(std::unique_ptr<kube::ServerConnection> server, std::string ns,
                        asio::any_io_executor executor, Clock& clock)
@@ -49,7 +48,7 @@ Task<void> Connection::stop() {
 Result<std::unique_ptr<Connection>> Connection::open(const ServerOptions& options,
                                                      const control_plane::Caller& caller,
                                                      asio::any_io_executor executor, Clock& clock) {
-    TRY(kube::ClientConfig access, choose_access(options, caller));
+    TRY(kube::ClientConfig access, find_access(options, caller));
     std::string ns = options.namespace_.empty() ? access.namespace_ : options.namespace_;
     TRY(auto server,
         kube::ServerConnection::open(std::move(access), caller.environment, executor, clock));

@@ -15,6 +15,11 @@
 
 namespace muster::cli {
 
+/// How to reach a server: the kubeconfig's settings, or where none is named and none exists those of
+/// the pod around us. Reads files.
+Result<kube::ClientConfig> find_access(const ServerOptions& options,
+                                       const control_plane::Caller& caller);
+
 /// The connection to the API server that a verb's options name. Thread: the loop of its executor.
 /// stop() it before it is destroyed.
 class Connection {

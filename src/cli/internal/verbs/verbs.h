@@ -46,6 +46,7 @@
     VERB(manifests)        \
     VERB(completion)       \
     VERB(rsh)              \
+    VERB(master)           \
     VERB(share)            \
     VERB(operator)         \
     VERB(migrate)          \

@@ -1,0 +1,62 @@
+#include "master_process/arguments.h"
+
+#include <gmock/gmock.h>
+
+namespace muster::master_process {
+namespace {
+
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+TEST(MasterArguments, AreRead) {
+    Arguments read;
+    ASSERT_EQ(parse_arguments(
+                  {"--job", "a", "--record-object=b", "-n", "ns", "--port", "7", "--kubeconfig",
+                   "k", "--token-file=t", "--tls-cert=c", "--tls-key=d", "--tls-ca", "e"},
+                  read),
+              std::nullopt);
+    EXPECT_EQ(read.job, "a");
+    EXPECT_EQ(read.record_object, "b");
+    EXPECT_EQ(read.namespace_, "ns");
+    EXPECT_EQ(read.port, 7);
+    EXPECT_EQ(read.kubeconfig, "k");
+    EXPECT_EQ(read.token_file, "t");
+    EXPECT_EQ(read.tls_cert + read.tls_key + read.tls_ca, "cde");
+    Arguments least;
+    ASSERT_EQ(parse_arguments({"--job=a", "--records", "/r"}, least), std::nullopt);
+    EXPECT_EQ(least.records_file, "/r");
+    EXPECT_EQ(least.port, 50001);
+}
+
+TEST(MasterArguments, WhatIsWrongIsNamed) {
+    const std::pair<Words, const char*> rows[] = {
+        {{}, "--job NAME"},
+        {{"--job", "a"}, "either --records FILE or --record-object NAME"},
+        {{"--job", "a", "--records", "r", "--record-object", "o"}, "either --records FILE"},
+        {{"--job"}, "--job needs a value"},
+        {{"--job="}, "--job needs a value"},
+        {{"--what"}, "unknown flag \"--what\""},
+        {{"-x"}, "unknown flag \"-x\""},
+        {{"word"}, "unexpected word \"word\""},
+        {{"--job", "a", "--records", "r", "--port", "0"}, "from 1 to 65535, not \"0\""},
+        {{"--job", "a", "--records", "r", "--port", "70000"}, "not \"70000\""},
+        {{"--job", "a", "--records", "r", "--tls-cert", "c"}, "are given together"},
+        {{"--job", "a", "--records", "r", "-n", "x"}, "--namespace has no effect with --records"},
+        {{"--job", "a", "--records", "r", "--kubeconfig", "x"}, "--kubeconfig has no effect"},
+    };
+    for (const auto& [words, text] : rows) {
+        Arguments read;
+        const auto wrong = parse_arguments(words, read);
+        ASSERT_TRUE(wrong) << text;
+        EXPECT_THAT(*wrong, HasSubstr(text));
+    }
+}
+
+TEST(MasterArguments, HelpNamesEachFlag) {
+    for (const char* flag : {"--job", "--port", "--records", "--record-object", "--namespace", "-n",
+                             "--kubeconfig", "--token-file", "--tls-cert", "--tls-key", "--tls-ca"})
+        EXPECT_THAT(std::string(help_text()), HasSubstr(flag));
+}
+
+}  // namespace
+}  // namespace muster::master_process
