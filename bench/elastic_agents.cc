@@ -24,10 +24,14 @@ namespace {
 
 /// What all of them have in common, and how many are how far.
 struct Crowd {
-    Crowd(const asio::any_io_executor& its_executor, int its_port)
-        : executor(its_executor), port(static_cast<std::uint16_t>(its_port)), changed(executor) {}
+    Crowd(const asio::any_io_executor& its_executor, int its_size, int its_port)
+        : executor(its_executor),
+          size(its_size),
+          port(static_cast<std::uint16_t>(its_port)),
+          changed(executor) {}
 
     asio::any_io_executor executor;
+    int size;
     std::uint16_t port;
     RealClock clock;
     Rng rng = Rng::from_system();
@@ -116,7 +120,12 @@ struct Node {
                 {.token = std::string(kToken),
                  .incarnation = crowd.rng.uuid(),
                  .store_port = 29500,
-                 .name = fmt::format("worker-{}", number)},
+                 .name = fmt::format("worker-{}", number),
+                 // For a master in a process of its own, which is told nothing else.
+                 .terms = job_protocol::Terms{.min_nodes = crowd.size,
+                                              .max_nodes = crowd.size,
+                                              .budgets = {{.charge = job_protocol::Charge::kWorker,
+                                                           .incidents = 1000}}}},
                 {.connect = [&crowd, number] { return connect(crowd, number); },
                  .make_workers =
                      [](const job_protocol::World&, const job_protocol::Member&) {
@@ -158,7 +167,7 @@ Task<void> count(Crowd& crowd, std::deque<Node>& nodes, TaskGroup& tasks) {
 
 void run_agents(int count_of_all, int port, const std::string& ca) {
     asio::io_context context(1);
-    Crowd crowd(context.get_executor(), port);
+    Crowd crowd(context.get_executor(), count_of_all, port);
     if (!ca.empty())
         crowd.tls =
             must(net::TlsClientContext::create(crowd.clock, {.ca_pem = must_read(ca)}), "TLS");

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from elastic_jobs import DLRover, Muster, Torchrun, muster_run, peers, pids_in, running
+from elastic_jobs import DLRover, Muster, Torchrun, free_port, muster_run, peers, pids_in, running
 from figure import Figure
 from measure import ROOT, Failed, exact_cpu_seconds, family_of, median, memory_bytes, rounds, wait_for
 
@@ -265,6 +265,58 @@ def agent_case(muster):
         *idle_master(2, False, 12, 0.1, window)]
 
 
+# ---- a master of its own
+
+@contextlib.contextmanager
+def master_process(muster, port, folder, limit=30):
+    """`muster master`, in charge; its token is that of the agents of muster_elastic_bench."""
+    log = folder / f"master-{time.monotonic_ns()}.txt"
+    with open(log, "wb") as said:
+        master = subprocess.Popen([muster, "master", "--job", "bench", "--records", folder / "master.record", "--port", str(port)],
+                                  env={**os.environ, "MUSTER_TOKEN": "run bench"}, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+    try:
+        end = time.monotonic() + limit
+        while "a master is in charge" not in log.read_text(errors="replace"):
+            if master.poll() is not None or time.monotonic() > end:
+                raise Failed(f"muster master: {log.read_text(errors='replace')[-1500:]}")
+            time.sleep(0.005)
+        yield master
+    finally:
+        master.kill()
+        master.wait()
+
+
+def master_case(muster):
+    """What it costs that a job's master has a process of its own, as it has in a pod on a cluster."""
+    agents, window, back = 100, 20, []
+    with programs() as (start, folder):
+        port = free_port()
+        with master_process(muster, port, folder) as master:
+            crowd = start("agents", agents, port)
+            crowd.next("formed", 120)
+            time.sleep(3)
+            before, begin = exact_cpu_seconds(master.pid), time.monotonic()
+            time.sleep(window)
+            share = (exact_cpu_seconds(master.pid) - before) / (time.monotonic() - begin) * 100
+            memory = memory_bytes(master.pid, "Rss") / 1e6
+            private = memory_bytes(master.pid, "Private_Dirty") / 1e6
+        for _ in range(rounds(5)):
+            # Agents look for it while a worker that has died waits.
+            crowd.command()
+            time.sleep(1)
+            ready = time.monotonic()
+            with master_process(muster, port, folder):
+                ready = time.monotonic()
+                crowd.next("again", 60)
+                back.append(time.monotonic() - ready)
+                time.sleep(1)
+    who = f"muster master of {agents} idle agents"
+    return [Figure(f"{who}, memory", memory, 16, "MB", f"resident, with the program's own pages; {private:.1f} MB its own"),
+            Figure(f"{who}, CPU", share, 0.2, "% of a core", f"over {window} s"),
+            Figure("a worker that died while no master was there: from the next one in charge to all workers started again", median(back), 1, "s",
+                   f"median of {len(back)}, at most {max(back):.3g} s; {agents} agents, kill -9 of the master")]
+
+
 # ---- another master
 
 class AdoptedMuster(Muster):
@@ -314,4 +366,5 @@ def owner_of(job):
     raise Failed("no agent listens at the job's endpoint", job.logs[-1])
 
 
-CASES = {"elastic-death": death, "elastic-world": world_case, "elastic-agent": agent_case, "elastic-takeover": takeover}
+CASES = {"elastic-death": death, "elastic-world": world_case, "elastic-agent": agent_case, "elastic-takeover": takeover,
+         "elastic-master": master_case}
