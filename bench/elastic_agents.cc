@@ -125,7 +125,9 @@ struct Node {
                  .terms = job_protocol::Terms{.min_nodes = crowd.size,
                                               .max_nodes = crowd.size,
                                               .budgets = {{.charge = job_protocol::Charge::kWorker,
-                                                           .incidents = 1000}}}},
+                                                           .incidents = 1000}}},
+                 // As of agents whose master is elsewhere.
+                 .rpc = {.most_retry = std::chrono::milliseconds(250)}},
                 {.connect = [&crowd, number] { return connect(crowd, number); },
                  .make_workers =
                      [](const job_protocol::World&, const job_protocol::Member&) {
