@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/time/clock.h"
-#include "operator/internal/cache/index_set.h"
 #include "operator/internal/cache/job_facts.h"
 #include "operator/internal/cache/projections.h"
+#include "operator/internal/members/index_set.h"
 #include "operator/internal/restart_policy/restart_policy.h"
 
 namespace muster::operators {

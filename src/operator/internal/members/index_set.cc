@@ -1,7 +1,8 @@
-#include "operator/internal/cache/index_set.h"
+#include "operator/internal/members/index_set.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "base/parse_number.h"
@@ -74,6 +75,7 @@ bool operator==(const IndexSet& a, const IndexSet& b) {
 
 IndexSet IndexSet::parse(std::string_view text, std::int32_t limit) {
     IndexSet set;
+    std::int32_t left = 2 * limit;  // a text that repeats itself is not read to its end
     while (!text.empty()) {
         const std::size_t comma = std::min(text.find(','), text.size());
         const std::string_view part = text.substr(0, comma);
@@ -83,7 +85,10 @@ IndexSet IndexSet::parse(std::string_view text, std::int32_t limit) {
         const std::int32_t last =
             dash == std::string_view::npos ? first : read_index(part.substr(dash + 1));
         if (first < 0) continue;
-        for (std::int32_t index = first; index <= last && index < limit; ++index) set.insert(index);
+        for (std::int32_t index = first; index <= last && index < limit; ++index) {
+            if (--left < 0) return set;
+            set.insert(index);
+        }
     }
     return set;
 }

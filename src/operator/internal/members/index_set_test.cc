@@ -1,4 +1,4 @@
-#include "operator/internal/cache/index_set.h"
+#include "operator/internal/members/index_set.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ class IndexSet {
     IndexSet& operator=(IndexSet&&) = default;
 
     /// "0-2,5", as batch/v1 writes completedIndexes. Parts that can't be read, or are not below
-    /// `limit`, are left out.
+    /// `limit`, are left out, and so is the rest of a text that repeats itself.
     static IndexSet parse(std::string_view text, std::int32_t limit);
     std::string to_string() const;
 
