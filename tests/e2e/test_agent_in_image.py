@@ -79,6 +79,15 @@ def test_a_python_is_a_worker(muster, image):
     assert done.status == 0 and "rank 0 of 1 on node 0: " in done.out and "['$local_rank'] True" in done.out, done
 
 
+def test_an_entry_point_that_is_not_in_the_manifest_is_told(muster, image):
+    bare = job([])
+    del bare["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["command"]
+    _, pods = pods_of(muster, bare, **{"muster.dev/elastic": "true"})
+    assert "initContainers" not in pods[0]["spec"]
+    said = muster.run("validate", "--anywhere", muster.directory / "job.json")
+    assert said.status == 0 and "containers[0].command: without a command the entry point of the image runs" in said.text, said
+
+
 def test_the_launcher_of_the_image_is_kept(muster, image):
     file, pods = pods_of(muster, job([f"{image}/entry.sh"]), **{"muster.dev/elastic": "true", "muster.dev/agent": "image"})
     assert "initContainers" not in pods[0]["spec"] and pods[0]["spec"]["containers"][0]["command"] == [f"{image}/entry.sh"]

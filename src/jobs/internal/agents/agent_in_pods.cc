@@ -119,7 +119,7 @@ std::vector<Cause> check_agent(const Job& job, const std::vector<std::string>& t
 
 std::vector<Cause> not_reached_by_agent(const Job& job, const std::vector<std::string>& types) {
     std::vector<Cause> causes;
-    if (!can_get_agent(job) || is_on_a_node(job)) return causes;
+    if (wants_agent_of_image(job) || is_on_a_node(job)) return causes;
     for (const auto& [container, field] : default_containers(job, types))
         if (container->command.empty())
             causes.push_back(doubtful(

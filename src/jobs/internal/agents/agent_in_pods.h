@@ -38,7 +38,8 @@ void give_agent(const Job& job, kube::Pod& pod, kube::Container& container, Othe
 std::vector<Cause> check_agent(const Job& job, const std::vector<std::string>& types,
                                OtherPrograms others);
 
-/// The same, if the agent does not reach it for another reason: its image's own entry point runs.
+/// The same, if the agent does not reach it for another reason: its image's own entry point runs. Not
+/// where the program of a node is put into commands; a platform that is unknown counts as a cluster.
 std::vector<Cause> not_reached_by_agent(const Job& job, const std::vector<std::string>& types);
 
 /// What a job does without that runs the launcher of its image, for a warning.

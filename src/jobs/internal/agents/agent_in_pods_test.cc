@@ -97,6 +97,9 @@ TEST(AgentInPods, WhatCanNotBeReachedIsTold) {
     EXPECT_THAT(refused(by_variable, on_cluster()), IsEmpty());
     EXPECT_THAT(not_reached_by_agent(job_with("[]", on_cluster()), types),
                 ElementsAre(Field(&Cause::reason, "Doubtful")));
+    EXPECT_THAT(not_reached_by_agent(job_with("[]", {}), types),
+                ElementsAre(Field(&Cause::reason, "Doubtful")))
+        << "a manifest that is only looked at";
     EXPECT_THAT(not_reached_by_agent(job_with(R"(["x"])", on_cluster()), types), IsEmpty());
     EXPECT_THAT(not_reached_by_agent(job_with("[]", on_node()), types), IsEmpty());
 }
