@@ -268,11 +268,11 @@ def agent_case(muster):
 # ---- a master of its own
 
 @contextlib.contextmanager
-def master_process(muster, port, folder, limit=30):
-    """`muster master`, in charge; its token is that of the agents of muster_elastic_bench."""
+def master_process(program, port, folder, limit=30):
+    """`master` of that program, in charge; its token is that of the agents of muster_elastic_bench."""
     log = folder / f"master-{time.monotonic_ns()}.txt"
     with open(log, "wb") as said:
-        master = subprocess.Popen([muster, "master", "--job", "bench", "--records", folder / "master.record", "--port", str(port)],
+        master = subprocess.Popen([program, "master", "--job", "bench", "--records", folder / "master.record", "--port", str(port)],
                                   env={**os.environ, "MUSTER_TOKEN": "run bench"}, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
     try:
         end = time.monotonic() + limit
@@ -289,9 +289,12 @@ def master_process(muster, port, folder, limit=30):
 def master_case(muster):
     """What it costs that a job's master has a process of its own, as it has in a pod on a cluster."""
     agents, window, back = 100, 20, []
+    program = pathlib.Path(muster).parents[1] / "pod_tools" / "muster-in-pods"
+    if not program.exists():
+        raise Failed("muster-in-pods is not built")
     with programs() as (start, folder):
         port = free_port()
-        with master_process(muster, port, folder) as master:
+        with master_process(program, port, folder) as master:
             crowd = start("agents", agents, port)
             crowd.next("formed", 120)
             time.sleep(3)
@@ -299,19 +302,17 @@ def master_case(muster):
             time.sleep(window)
             share = (exact_cpu_seconds(master.pid) - before) / (time.monotonic() - begin) * 100
             memory = memory_bytes(master.pid, "Rss") / 1e6
-            private = memory_bytes(master.pid, "Private_Dirty") / 1e6
         for _ in range(rounds(5)):
             # Agents look for it while a worker that has died waits.
             crowd.command()
             time.sleep(1)
-            ready = time.monotonic()
-            with master_process(muster, port, folder):
+            with master_process(program, port, folder):
                 ready = time.monotonic()
                 crowd.next("again", 60)
                 back.append(time.monotonic() - ready)
                 time.sleep(1)
-    who = f"muster master of {agents} idle agents"
-    return [Figure(f"{who}, memory", memory, 16, "MB", f"resident, with the program's own pages; {private:.1f} MB its own"),
+    who = f"muster-in-pods master of {agents} idle agents"
+    return [Figure(f"{who}, memory", memory, 16, "MB", "resident, with the program's own pages"),
             Figure(f"{who}, CPU", share, 0.2, "% of a core", f"over {window} s"),
             Figure("a worker that died while no master was there: from the next one in charge to all workers started again", median(back), 1, "s",
                    f"median of {len(back)}, at most {max(back):.3g} s; {agents} agents, kill -9 of the master")]

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "master_process/arguments.h"
+#include "master_process/run_master.h"
 #include "muster_run/muster_run.h"
 #include "net/name_files.h"
 #include "net/tls/shared_key_tls.h"
@@ -29,6 +31,7 @@ Usage: muster-in-pods copy TARGET      copies itself there, in one step; into a 
        muster-in-pods rsh ...          'muster rsh'; 'rsh --help' has more
        muster-in-pods muster-run ...   the agent of elastic jobs, also called as muster-run, torchrun
                                        or dlrover-run; 'muster-run --help' has more
+       muster-in-pods master ...       'muster master', a job's master; 'master --help' has more
 
 Exit status of copy: 0, or 1 when it could not; 2 for a wrong command line.
 )";
@@ -78,6 +81,19 @@ int remote_shell(const std::vector<std::string>& words, std::vector<std::string>
                     [](const std::string& host) { return net::addresses_by_files(host); });
 }
 
+int job_master(const std::vector<std::string>& words, std::vector<std::string> environment) {
+    if (asks_for_help(words)) return print(master_process::help_text());
+    master_process::Arguments arguments;
+    if (const auto wrong = master_process::parse_arguments(words, arguments))
+        return refuse("master: " + *wrong);
+    if (!arguments.kubeconfig.empty())
+        return refuse("master: --kubeconfig needs 'muster master'; in a pod its account is used");
+    return master_process::run_master(arguments, environment,
+                                      [&environment](const master_process::Arguments&) {
+                                          return master_process::access_in_pod(environment);
+                                      });
+}
+
 }  // namespace
 
 int run(int argc, char** argv, char** environment) {
@@ -85,12 +101,13 @@ int run(int argc, char** argv, char** environment) {
     if (const auto status = run::run_by_name(argc, argv, environment)) return *status;
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (asks_for_help(words)) return print(kHelp);
-    if (words.empty()) return refuse("say what to do: copy, rsh or muster-run");
+    if (words.empty()) return refuse("say what to do: copy, rsh, muster-run or master");
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     if (words.front() == "copy") return copy(rest);
     if (words.front() == "rsh") return remote_shell(rest, variables_of(environment));
-    return refuse(
-        fmt::format("there is no \"{}\"; there are copy, rsh and muster-run", words.front()));
+    if (words.front() == "master") return job_master(rest, variables_of(environment));
+    return refuse(fmt::format("there is no \"{}\"; there are copy, rsh, muster-run and master",
+                              words.front()));
 }
 
 }  // namespace muster::pod_tools

@@ -230,3 +230,34 @@ def test_an_unknown_name_is_told(root):
     with contextlib.closing(Dns("127.77.3.1", {})):
         done = call(root, "rsh", "--token-file", "/token", "--patience", "300ms", "no-such-worker", "true")
     assert done.returncode == 255 and "the name is not known" in done.stderr, done
+
+
+def test_the_master_of_a_job_runs_in_any_image(root):
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    words = ["master", "--job", "a", "--records", "/record", "--port", str(port), "--token-file", "/token"]
+    for epoch in range(2):
+        master = subprocess.Popen([CHROOT, root, IN_ROOT, *words], env={}, text=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = ""
+        while "a master is in charge" not in said:
+            line = master.stderr.readline()
+            assert line, said
+            said += line
+        with socket.create_connection(("127.0.0.1", port), 30):
+            pass
+        (master.kill if epoch == 0 else master.terminate)()
+        said += master.stderr.read()
+        assert master.wait(30) == (-9 if epoch == 0 else 143), said
+        master.stderr.close()
+    assert (root / "record").stat().st_size > 0
+
+
+def test_a_master_that_nothing_can_be_kept_for_says_so(root):
+    outside = call(root, "master", "--job", "a", "--record-object", "b", "--token-file", "/token")
+    assert (outside.returncode, outside.stderr) == (
+        2, "muster master: --record-object needs an API server, and this is no pod: there are no KUBERNETES_SERVICE_HOST and "
+           "KUBERNETES_SERVICE_PORT\n")
+    person = call(root, "master", "--job", "a", "--record-object", "b", "--kubeconfig", "c")
+    assert person.returncode == 2
+    assert "--kubeconfig needs 'muster master'" in person.stderr
+    assert "Usage: muster master" in call(root, "master", "--help").stdout
