@@ -3,12 +3,14 @@
 import os
 import random
 import re
+import shutil
 import signal
 import time
 
 import pytest
 
-from conftest import BINARY, free_port, listens
+from conftest import BINARY, MUSTER_RUN, free_port, listens
+from test_tls import authority
 
 # Says what it does without torch, so that what is measured is not torch's start.
 LIGHT = """
@@ -97,6 +99,41 @@ def test_the_end_is_told_to_who_asks_later(job, masters):
     assert late.wait() == 1
     assert again.wait() == 1
     assert len(job.lines("started")) == 1, "nothing runs again after the end"
+
+
+def test_dlrovers_variable_leads_there(job, masters):
+    name = job.place / "dlrover-run"
+    name.symlink_to(MUSTER_RUN)
+    for _ in range(2):
+        job.call("--nnodes", "2", "--nproc-per-node", "2", masters.light, 0, job.said, environment=masters.environment, program=name)
+    master = masters.start()
+    job.until(lambda: len(job.lines("started", world=4)) == 4)
+    masters.finish()
+    assert [agent.wait() for agent in job.agents] == [0, 0, 0]
+    assert "4 workers on 2 nodes" in master.text
+
+
+def test_nodes_are_checked_where_they_ask_for_it(job, masters):
+    for _ in range(2):
+        masters.agent("--precheck", "1")
+    master = masters.start()
+    job.until(lambda: len(job.lines("started")) == 2)
+    assert "node check: 2 nodes in" in master.text
+    masters.finish()
+    assert master.wait() == 0
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl here")
+def test_agents_and_master_over_tls(job, masters):
+    tls = authority(job.place, "ours")
+    agents = [masters.agent(*tls) for _ in range(2)]
+    master = masters.start(*tls)
+    job.until(lambda: len(job.lines("started")) == 2)
+    stranger = masters.agent("--rdzv-conf", "join_timeout=3", *authority(job.place, "theirs"))
+    assert stranger.wait() == 1
+    masters.finish()
+    assert [agent.wait() for agent in (*agents, master)] == [0, 0, 0]
+    assert len(job.lines("started")) == 2
 
 
 def test_no_worker_is_disturbed_when_masters_die_at_random_moments(job, masters):
