@@ -169,6 +169,9 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
     if (restart_history.in_a_row > 0)
         pod.metadata.annotations[std::string(annotations::kInARow)] =
             std::to_string(restart_history.in_a_row);
+    if (replica.kept_rank)
+        pod.metadata.annotations[std::string(annotations::kRank)] =
+            std::to_string(*replica.kept_rank);
     // With ExitCode the operator looks at the code and decides; the operator also handles a group
     // restart, which a container restarted in place would escape.
     const bool ours = spec->restart_policy == "ExitCode" ||

@@ -406,6 +406,8 @@ inline constexpr std::string_view kYes = "true";
 inline constexpr std::string_view kNo = "false";
 /// On a pod: the parts of its RestartHistory that are not zero, with kube::kGenerationAnnotation.
 inline constexpr std::string_view kRestarts = "muster.dev/restarts";
+/// On a pod of a kind whose ids rise: its rank, where that is not its id.
+inline constexpr std::string_view kRank = "muster.dev/rank";
 /// On a service too: how many before it went, each soon after its predecessor.
 inline constexpr std::string_view kInARow = "muster.dev/in-a-row";
 /// On a job whose pods may have agents: "muster-run" if the programs of its replicas are our agent

@@ -20,8 +20,9 @@
 namespace muster::operators {
 namespace {
 
-std::vector<const jobs::JobKind*> chosen_kinds(const std::vector<std::string>& names) {
-    std::vector<const jobs::JobKind*> chosen;
+std::vector<const jobs::JobKind*> chosen_kinds(const OperatorOptions& options) {
+    const std::vector<std::string>& names = options.kinds;
+    std::vector<const jobs::JobKind*> chosen = options.more_kinds;
     for (const jobs::JobKind* kind : jobs::all_kinds())
         if (names.empty() || (std::ranges::find(names, kind->resource.kind) != names.end()))
             chosen.push_back(kind);
@@ -46,7 +47,7 @@ struct Operator::Impl {
          OperatorOptions the_options)
         : its_clock(clock),
           options(std::move(the_options)),
-          kinds(chosen_kinds(options.kinds)),
+          kinds(chosen_kinds(options)),
           tasks(std::move(loop)),
           outage_detector(transport, clock, [this] { controller.retry_failed(); }),
           client(outage_detector, "muster-operator"),

@@ -9,7 +9,7 @@
 #include "base/async/task_group.h"
 #include "base/rng.h"
 #include "base/time/clock.h"
-#include "jobs/job.h"
+#include "jobs/kind.h"
 #include "kube/client/reflector.h"
 #include "kube/transport/transport.h"
 #include "operator/observer/observer.h"
@@ -20,6 +20,8 @@ struct OperatorOptions {
     std::string namespace_;  ///< empty: all namespaces
     /// Of jobs::all_kinds(), by JobKind::resource.kind; empty: all.
     std::vector<std::string> kinds = {};
+    /// Served besides those: kinds that exist only here. They outlive the operator.
+    std::vector<const jobs::JobKind*> more_kinds = {};
     int workers = 4;           ///< jobs worked on at a time
     int parallel_writes = 32;  ///< requests in flight for one job
     /// Each pod says how many pods of its job start together (annotation muster.dev/gang-size), for

@@ -37,6 +37,30 @@ json::object job_object(const JobSketch& sketch) {
     };
 }
 
+const jobs::JobKind& rising() {
+    static const jobs::JobKind kind = [] {
+        jobs::JobKind made = pytorch();
+        made.resource = {.group = "rising.example.org",
+                         .version = "v1",
+                         .plural = "risingjobs",
+                         .kind = "RisingJob"};
+        made.rising_ids = true;
+        made.environment = [](const jobs::Job&, const jobs::ReplicaId& replica) {
+            const auto variable = [](std::string name, std::int32_t value) {
+                jobs::Variable made_variable;
+                made_variable.env.name = std::move(name);
+                made_variable.env.value = std::to_string(value);
+                made_variable.rule = "the replica";
+                return made_variable;
+            };
+            return Result<std::vector<jobs::Variable>>(
+                {variable("ID", replica.index), variable("RANK", replica.rank())});
+        };
+        return made;
+    }();
+    return kind;
+}
+
 jobs::Job make_job(const JobSketch& sketch) {
     json::object object = job_object(sketch);
     json::object& metadata = object["metadata"].as_object();
@@ -88,6 +112,7 @@ PodPtr make_pod(const PodSketch& sketch) {
     pod->exits = sketch.exit_code ? 1 : 0;
     pod->node_restarts = sketch.node_restarts;
     pod->restart_history = sketch.restart_history;
+    pod->rank = sketch.index;
     pod->ready = sketch.ready;
     pod->created = sketch.created;
     pod->ended_at = sketch.ended_at;

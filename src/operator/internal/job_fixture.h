@@ -30,6 +30,9 @@ json::object job_object(const JobSketch& sketch);
 
 inline const jobs::JobKind& pytorch() { return *jobs::find_kind("kubeflow.org/v1", "PyTorchJob"); }
 
+/// A kind that exists only here: a PyTorchJob whose ids rise. Its containers know their id and rank.
+const jobs::JobKind& rising();
+
 /// The same, loaded, with the identity that a server gives.
 jobs::Job make_job(const JobSketch& sketch);
 /// As the operator stores it.

@@ -84,7 +84,8 @@ Task<Result<std::unique_ptr<kube::TextStream>>> WatchedTransport::stream_text(
 }
 
 World::World(std::uint64_t seed, OperatorOptions options)
-    : rng(seed),
+    : kind(options.more_kinds.empty() ? pytorch() : *options.more_kinds.front()),
+      rng(seed),
       api(context.get_executor(), clock, rng, store::make_memory_store()),
       transport(api, clock, rng),
       client(api),
@@ -95,7 +96,9 @@ World::World(std::uint64_t seed, OperatorOptions options)
     log::set_sink([](log::Level, std::string_view) {});
     auto started = wait(api.start());
     EXPECT_TRUE(started.has_value()) << started.error().message();
-    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds())) {
+    std::vector<const jobs::JobKind*> kinds = options_.more_kinds;
+    kinds.insert(kinds.end(), jobs::all_kinds().begin(), jobs::all_kinds().end());
+    for (json::value& definition : jobs::custom_resource_definitions(kinds)) {
         auto defined =
             wait(client.create(kube::types::kCustomResourceDefinitions, "", std::move(definition)));
         EXPECT_TRUE(defined.has_value()) << defined.error().message();
@@ -137,8 +140,10 @@ void World::stop_operator() {
 void World::run_for(Duration duration) { run_simulation(context, clock, clock.now() + duration); }
 
 void World::create_job(const JobSketch& sketch) {
-    auto created =
-        wait(client.create(pytorch().resource, "default", json::value(job_object(sketch))));
+    json::object object = job_object(sketch);
+    object["apiVersion"] = kind.resource.api_version();
+    object["kind"] = kind.resource.kind;
+    auto created = wait(client.create(kind.resource, "default", json::value(std::move(object))));
     ASSERT_TRUE(created.has_value()) << created.error().message();
 }
 
@@ -150,10 +155,10 @@ void World::run_job(const JobSketch& sketch) {
 }
 
 void World::edit_job(const std::string& name, const std::function<void(json::object& spec)>& edit) {
-    auto job = object(pytorch().resource, name);
+    auto job = object(kind.resource, name);
     ASSERT_TRUE(job.has_value());
     edit(job->at("spec").as_object());
-    auto updated = wait(client.update(pytorch().resource, "default", name, *std::move(job)));
+    auto updated = wait(client.update(kind.resource, "default", name, *std::move(job)));
     ASSERT_TRUE(updated.has_value()) << updated.error().message();
 }
 
@@ -186,14 +191,14 @@ void World::delete_service(const std::string& name) {
 }
 
 void World::delete_job(const std::string& name) {
-    auto removed = wait(client.remove(pytorch().resource, "default", name));
+    auto removed = wait(client.remove(kind.resource, "default", name));
     EXPECT_TRUE(removed.has_value()) << removed.error().message();
 }
 
 void World::hold_job(const std::string& name) {
     json::object patch{{"metadata", json::object{{"finalizers", json::array{"example.com/keep"}}}}};
-    auto held = wait(client.patch(pytorch().resource, "default", name,
-                                  kube::ContentType::kMergePatch, std::move(patch)));
+    auto held = wait(client.patch(kind.resource, "default", name, kube::ContentType::kMergePatch,
+                                  std::move(patch)));
     ASSERT_TRUE(held.has_value()) << held.error().message();
 }
 
@@ -268,7 +273,7 @@ std::optional<json::value> World::object(const kube::ResourceType& type, const s
 
 jobs::JobStatus World::status(const std::string& job) {
     jobs::JobStatus status;
-    auto found = object(pytorch().resource, job);
+    auto found = object(kind.resource, job);
     if (!found || !found->as_object().contains("status")) return status;
     std::vector<Cause> problems;
     kube::decode_into(found->at("status"), status, "status", problems);
@@ -302,6 +307,25 @@ std::string World::annotation(const std::string& pod, const std::string& key) {
     const json::value* annotations = metadata.if_contains("annotations");
     const json::value* value = annotations ? annotations->as_object().if_contains(key) : nullptr;
     return value ? std::string(value->as_string()) : std::string();
+}
+
+std::int32_t World::rank(const std::string& pod) {
+    const std::string kept = annotation(pod, "muster.dev/rank");
+    return std::stoi(kept.empty() ? pod.substr(pod.rfind('-') + 1) : kept);
+}
+
+std::vector<std::string> World::workers_of_rank(std::int32_t wanted) {
+    std::vector<std::string> found;
+    for (const std::string& pod : pods()) {
+        if (!pod.contains("-worker-") || rank(pod) != wanted) continue;
+        const auto live = object(kube::types::kPods, pod);
+        if (live && !live->at("metadata").as_object().contains("deletionTimestamp"))
+            found.push_back(pod);
+    }
+    std::ranges::sort(found, {}, [](const std::string& pod) {
+        return std::stoi(pod.substr(pod.rfind('-') + 1));
+    });
+    return found;
 }
 
 std::int32_t World::restarts(const std::string& job, const std::string& type) {

@@ -102,7 +102,12 @@ class World {
     /// Empty if there is none.
     std::string annotation(const std::string& pod, const std::string& key);
     std::int32_t restarts(const std::string& job, const std::string& type = "Worker");
+    std::int32_t rank(const std::string& pod);
+    /// The workers of this rank that are not being deleted, oldest first.
+    std::vector<std::string> workers_of_rank(std::int32_t rank);
 
+    const jobs::JobKind&
+        kind;  ///< of the jobs: the first of the options' more_kinds, or PyTorchJob
     asio::io_context context;
     SimClock clock;
     Rng rng;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "kube/values/time.h"
+#include "operator/internal/cache/legacy.h"
 #include "operator/internal/cache/seen_pods.h"
 #include "operator/internal/restart_policy/restart_policy.h"
 
@@ -17,6 +19,10 @@ PodPtr latest(const PodPtr& known, const PodPtr& shown) {
     auto made = std::make_shared<PodRecord>(*shown);
     made->node_restarts = known->node_restarts;
     return made;
+}
+
+bool equal_members(const JobMembersPtr& a, const JobMembersPtr& b) {
+    return a && b ? *a == *b : a == b;
 }
 
 }  // namespace
@@ -51,29 +57,32 @@ Slot& Dependents::slot(SlotId id) {
 // --- the job's status
 
 void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status) {
-    const std::int32_t generation = status.restart_generation.value_or(0);
-    const bool paused = facts->suspend || status.is("Suspended");
-    if (rules_.facts == facts && rules_.generation == generation && rules_.paused == paused) return;
-    if (rules_.facts != facts) owned_objects_changed();
-    const bool afresh = rules_.generation != generation || rules_.paused != paused;
-    // The counts in the status apply where we have not counted ourselves. Otherwise what another
-    // operator writes there would be carried over, and counted again when our watch shows it.
-    std::vector<std::int32_t> known(facts->kind->replica_types.size());
+    CountingRules next{.facts = facts,
+                       .members = members_of(*facts, status),
+                       .generation = status.restart_generation.value_or(0),
+                       .paused = facts->suspend || status.is("Suspended")};
+    const bool same_members = equal_members(next.members, rules_.members);
+    const bool all_else_same = rules_.facts == facts && rules_.generation == next.generation &&
+                               rules_.paused == next.paused;
+    if (all_else_same && same_members) return;
+    if (all_else_same && next.members && rules_.members)
+        return change_members(std::move(next.members), status);
+    if (rules_.facts != facts || !same_members) owned_objects_changed();
+    change_rules(std::move(next), status);
+}
+
+void Dependents::change_rules(CountingRules next, const jobs::JobStatus& status) {
+    const bool afresh = rules_.generation != next.generation || rules_.paused != next.paused;
+    const std::vector<std::int32_t> known = known_restarts(*next.facts, status);
     const bool first_look = !rules_.facts;
-    const CountingRules former_rules = rules_;
-    for (std::size_t type = 0; rules_.facts && type < types_.size(); ++type)
-        known[type] = types_[type].totals.restarts;
-    for (const TypeFacts& type : facts->types) {
-        const TypeFacts* before = rules_.facts ? rules_.facts->find(type.type) : nullptr;
-        const auto recorded = status.replica_statuses.find(facts->name_of(type.type));
-        if ((before == nullptr || before->wanted == 0) && recorded != status.replica_statuses.end())
-            known[type.type] = recorded->second.restarts.value_or(0);
-    }
-    rules_.facts = facts;
-    rules_.generation = generation;
-    rules_.paused = paused;
-    for (const TypeFacts& type : facts->types)
-        if (type.wanted > 0) slot({type.type, type.wanted - 1});
+    const bool paused = next.paused;
+    std::vector<Legacy> left;
+    if (!first_look && next.members && rules_.members)
+        left = legacies(rules_, expectations_.get(), types_, *next.members);
+    const CountingRules former_rules = std::exchange(rules_, std::move(next));
+    for (const TypeFacts& type : rules_.facts->types)
+        if (const std::int32_t slots = rules_.slots_of(type); slots > 0)
+            slot({type.type, slots - 1});
     if (afresh && owned_history_) owned_history_->end_pauses();
     for (std::size_t type = 0; type < types_.size(); ++type) {
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i) {
@@ -88,10 +97,72 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
             if (!first_look && !former_rules.wants(id)) forget_restarts(id, slot);
         }
     }
+    for (const Legacy& legacy : left) hand_over(legacy);
     sum_up();
+    if (first_look && rules_.members) note_predecessors();
     // A suspended job does not restart, and waits for nothing when it is resumed.
     if (first_look && !paused) note_former_pods(known, status);
     settle_restarts(known);
+}
+
+/// The counts in the status apply where we have not counted ourselves. Otherwise what another
+/// operator writes there would be carried over, and counted again when our watch shows it.
+std::vector<std::int32_t> Dependents::known_restarts(const JobFacts& facts,
+                                                     const jobs::JobStatus& status) const {
+    std::vector<std::int32_t> known(facts.kind->replica_types.size());
+    for (std::size_t type = 0; rules_.facts && type < types_.size(); ++type)
+        known[type] = types_[type].totals.restarts;
+    for (const TypeFacts& type : facts.types) {
+        const TypeFacts* before = rules_.facts ? rules_.facts->find(type.type) : nullptr;
+        const auto recorded = status.replica_statuses.find(facts.name_of(type.type));
+        if ((before == nullptr || rules_.wanted_slots(*before) == 0) &&
+            recorded != status.replica_statuses.end())
+            known[type.type] = recorded->second.restarts.value_or(0);
+    }
+    return known;
+}
+
+// --- members, of kinds whose ids rise
+
+/// Takes only the slots of replicas that come or go out of the totals, and adds them again.
+void Dependents::change_members(JobMembersPtr members, const jobs::JobStatus& status) {
+    const std::vector<std::int32_t> known = known_restarts(*rules_.facts, status);
+    const std::vector<Legacy> left = legacies(rules_, expectations_.get(), types_, *members);
+    const std::vector<SlotId> changed = changed_slots(*rules_.members, *members);
+    for (const SlotId id : changed) {
+        const Slot& changing = slot(id);
+        count(types_[id.type].totals, id, changing, -1);
+    }
+    const CountingRules former_rules = rules_;
+    rules_.members = std::move(members);
+    for (const SlotId id : changed) {
+        write_off(id, slot(id));
+        if (!former_rules.wants(id)) forget_restarts(id, slot(id));
+    }
+    // Heirs that were there before are in the totals.
+    for (const Legacy& legacy : left) {
+        const bool counted = !std::ranges::binary_search(changed, legacy.to);
+        if (counted) count(types_[legacy.to.type].totals, legacy.to, slot(legacy.to), -1);
+        hand_over(legacy);
+        if (counted) count(types_[legacy.to.type].totals, legacy.to, slot(legacy.to), +1);
+    }
+    for (const SlotId id : changed) count(types_[id.type].totals, id, slot(id), +1);
+    owned_objects_changed();
+    settle_restarts(known);
+}
+
+/// An operator before us may have died between two writes.
+void Dependents::note_predecessors() {
+    for (const Legacy& legacy : legacies_of_the_gone(rules_, types_)) {
+        Recount recount(*this, legacy.to);
+        hand_over(legacy);
+    }
+}
+
+void Dependents::hand_over(const Legacy& legacy) {
+    Slot& heir = slot(legacy.to);
+    heir.carried += legacy.restarts;
+    if (!heir.pod && legacy.former) heir.former = std::make_unique<FormerObject>(*legacy.former);
 }
 
 /// A replica without a pod may have had one that an operator before us saw: the status tells of
@@ -105,15 +176,16 @@ void Dependents::note_former_pods(const std::vector<std::int32_t>& known,
     const std::optional<WallTime> since = kube::parse_time(restarting->last_transition_time);
     if (!since) return;
     for (const TypeFacts& type : rules_.facts->types) {
-        if (type.wanted == 0) continue;
+        if (rules_.wanted_slots(type) == 0) continue;
         const IndexSet vacant = types_[type.type].totals.vacant;
         const std::int32_t missing = known[type.type] - types_[type.type].totals.restarts;
         if (missing <= 0 || vacant.size() == 0) continue;
         const std::int32_t each = (missing + vacant.size() - 1) / vacant.size();
         for (auto i = vacant.next(0); i >= 0; i = vacant.next(i + 1)) {
             Recount recount(*this, {type.type, i});
-            recount.slot().former = std::make_unique<FormerObject>(
-                FormerObject{.in_a_row = each - 1, .created = *since, .ended_at = since});
+            if (recount.slot().former) continue;
+            recount.slot().former = std::make_unique<FormerObject>(FormerObject{
+                .in_a_row = each - 1, .created = *since, .ended_at = since, .id_unused = true});
         }
     }
 }
@@ -190,12 +262,13 @@ Dependents Dependents::rebuilt_from(const std::vector<PodPtr>& pods,
 /// carries them, or else they are kept in memory.
 void Dependents::settle_restarts(const std::vector<std::int32_t>& known) {
     for (const TypeFacts& type : rules_.facts->types) {
-        if (type.wanted == 0) continue;
+        if (rules_.wanted_slots(type) == 0) continue;
         const ReplicaTotals& totals = types_[type.type].totals;
         const std::int32_t missing = known[type.type] - totals.restarts;
         if (missing <= 0) continue;
-        const std::int32_t vacant = totals.vacant.next(0);
-        Recount recount(*this, {type.type, std::max(vacant, 0)});
+        std::int32_t carrier = totals.vacant.next(0);
+        if (carrier < 0) carrier = rules_.members ? (*rules_.members)[type.type].ids().next(0) : 0;
+        Recount recount(*this, {type.type, carrier});
         recount.slot().carried += missing;
     }
 }

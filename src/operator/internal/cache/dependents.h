@@ -13,6 +13,8 @@
 
 namespace muster::operators {
 
+struct Legacy;
+
 /// The dependents of one job as far as we know: those in the caches, and requests to the API whose
 /// effect is not in the caches yet. Without the latter, a plan made before the watch has caught up
 /// would request the same again.
@@ -20,17 +22,15 @@ namespace muster::operators {
 /// Keeps its totals current: a change costs as much as it changes, not the size of the job.
 class Dependents {
   public:
-    struct OfType {
-        std::vector<Slot> slots;  ///< by index
-        ReplicaTotals totals;
-    };
+    using OfType = SlotsOfType;
 
     Dependents() = default;
     Dependents(Dependents&&) = default;
     Dependents& operator=(Dependents&&) = default;
 
-    /// Sets what the job wants and its status. Costs nothing if neither changed; otherwise all
-    /// totals are recomputed. To be called before a plan is made.
+    /// Sets what the job wants and its status. Costs nothing if neither changed, and little if only
+    /// some replicas are followed by others; otherwise all totals are recomputed. To be called
+    /// before a plan is made.
     void configure(const FactsPtr& facts, const jobs::JobStatus& status);
 
     /// A null `after` removes the pod.
@@ -68,6 +68,11 @@ class Dependents {
                   types_[type].slots[static_cast<std::size_t>(i)]);
     }
     bool has_pods() const;
+    bool wants(SlotId slot) const { return rules_.wants(slot); }
+    /// Null for kinds whose ids don't rise.
+    const Members* members(std::uint8_t type) const {
+        return rules_.members ? &(*rules_.members)[type] : nullptr;
+    }
 
     // OwnedObjects are made from the job's spec and its running pods. Each change of either, or of
     // an owned object, raises this version; objects that were compared at a version need not be
@@ -113,8 +118,14 @@ class Dependents {
         add_to(totals, rules_, expectations_.get(), id, slot, sign);
     }
     void sum_up();
+    std::vector<std::int32_t> known_restarts(const JobFacts& facts,
+                                             const jobs::JobStatus& status) const;
+    void change_rules(CountingRules next, const jobs::JobStatus& status);
+    void change_members(JobMembersPtr members, const jobs::JobStatus& status);
+    void hand_over(const Legacy& legacy);
     void settle_restarts(const std::vector<std::int32_t>& known);
     void note_former_pods(const std::vector<std::int32_t>& known, const jobs::JobStatus& status);
+    void note_predecessors();
     void write_off(SlotId id, Slot& slot) const;
     void forget_restarts(SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);

@@ -41,10 +41,14 @@ JobCaches::JobCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& ta
                          owned_object_changed(before, after);
                      }),
       integrations_(client, clock, rng, tasks, options_.namespace_, integration_handlers()),
-      pods_(client, clock, rng, kube::types::kPods, dependent_list(), project_pod, {},
-            options_.lists),
-      services_(client, clock, rng, kube::types::kServices, dependent_list(), project_service, {},
-                options_.lists) {
+      pods_(
+          client, clock, rng, kube::types::kPods, dependent_list(),
+          [this](const json::value& object) { return project_pod(object, options_.kinds); }, {},
+          options_.lists),
+      services_(
+          client, clock, rng, kube::types::kServices, dependent_list(),
+          [this](const json::value& object) { return project_service(object, options_.kinds); }, {},
+          options_.lists) {
     for (const jobs::JobKind* kind : options_.kinds) add_kind(*kind, clock, rng);
     pods_.on_change([this](const std::string&, const PodPtr* before, const PodPtr* after) {
         pod_changed(before, after);

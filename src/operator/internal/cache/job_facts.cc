@@ -51,4 +51,16 @@ JobFacts facts_of(const jobs::Job& job) {
     return facts;
 }
 
+JobMembersPtr members_of(const JobFacts& facts, const jobs::JobStatus& status) {
+    if (!facts.kind->rising_ids) return nullptr;
+    if (status.members.empty() && !status.conditions.empty()) return nullptr;
+    auto all = std::make_shared<JobMembers>(facts.kind->replica_types.size());
+    for (const TypeFacts& type : facts.types) {
+        const auto written = status.members.find(facts.name_of(type.type));
+        (*all)[type.type] = written == status.members.end() ? Members::first(type.wanted)
+                                                            : Members::read(written->second);
+    }
+    return all;
+}
+
 }  // namespace muster::operators

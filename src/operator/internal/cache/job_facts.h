@@ -9,6 +9,7 @@
 #include "jobs/job.h"
 #include "jobs/kind.h"
 #include "operator/internal/integrations/desired_objects.h"
+#include "operator/internal/members/members.h"
 #include "operator/internal/restart_policy/restart_policy.h"
 
 namespace muster::operators {
@@ -50,5 +51,10 @@ using FactsPtr = std::shared_ptr<const JobFacts>;
 
 /// The facts of a job with defaults.
 JobFacts facts_of(const jobs::Job& job);
+
+/// As the status has them; of types that it doesn't have, the first ones. Null also if a status was
+/// written and has none: the server prunes what it does not know, so that names are used again, as
+/// those of other kinds are.
+JobMembersPtr members_of(const JobFacts& facts, const jobs::JobStatus& status);
 
 }  // namespace muster::operators

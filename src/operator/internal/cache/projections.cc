@@ -59,8 +59,10 @@ const json::value* controller_of(const json::value& object) {
     return nullptr;
 }
 
-const jobs::JobKind* kind_of(std::string_view controller_name) {
-    for (const jobs::JobKind* kind : jobs::all_kinds())
+using Kinds = std::span<const jobs::JobKind* const>;
+
+const jobs::JobKind* kind_of(std::string_view controller_name, Kinds kinds) {
+    for (const jobs::JobKind* kind : kinds)
         if (kind->controller_name() == controller_name) return kind;
     return nullptr;
 }
@@ -144,6 +146,12 @@ std::int32_t annotated_number(const json::value& object, std::string_view key,
                               std::int32_t most = kMostOfPod) {
     const std::string written = text(at(object, {"metadata", "annotations", key}));
     return std::clamp(parse_number<std::int32_t>(written).value_or(0), 0, most);
+}
+
+std::int32_t rank_of(const json::value& object, SlotId slot) {
+    const std::string written =
+        text(at(object, {"metadata", "annotations", jobs::annotations::kRank}));
+    return parse_number<std::int32_t>(written).value_or(slot.index);
 }
 
 std::optional<WallTime> time_at(const json::value& object,
@@ -252,7 +260,7 @@ enum class Credentials : std::uint8_t {
     kOfBatchJob,  ///< the replica's batch Job controls it, so that it can't be claimed yet
 };
 
-Credentials read_identity(const json::value& object, std::string_view what,
+Credentials read_identity(const json::value& object, std::string_view what, Kinds kinds,
                           DependentRecord& record) {
     record.namespace_ = text(at(object, {"metadata", "namespace"}));
     record.name = text(at(object, {"metadata", "name"}));
@@ -262,7 +270,7 @@ Credentials read_identity(const json::value& object, std::string_view what,
     record.deleting = is_set(at(object, {"metadata", "deletionTimestamp"}));
 
     const json::value* labels = at(object, {"metadata", "labels"});
-    const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)));
+    const jobs::JobKind* kind = kind_of(text(child(labels, jobs::labels::kOperatorName)), kinds);
     if (kind == nullptr) return Credentials::kNone;
     const std::string job_name = text(child(labels, jobs::labels::kJobName));
     const std::optional<SlotId> slot = slot_of(*kind, labels, job_name, record.name);
@@ -287,15 +295,16 @@ Credentials read_identity(const json::value& object, std::string_view what,
 
 }  // namespace
 
-std::optional<PodPtr> project_pod(const json::value& object) {
+std::optional<PodPtr> project_pod(const json::value& object, Kinds kinds) {
     auto pod = std::make_shared<PodRecord>();
-    const Credentials identity = read_identity(object, "Pod", *pod);
+    const Credentials identity = read_identity(object, "Pod", kinds, *pod);
     if (identity == Credentials::kNone) return std::nullopt;
     pod->of_batch_job = identity == Credentials::kOfBatchJob;
     const jobs::JobKind& kind = *pod->owner.kind;
     const json::value* status = child(&object, "status");
     pod->phase = phase_of(text(child(status, "phase")));
-    pod->ready = kind.starts_after && is_ready(status);
+    pod->ready = (kind.starts_after || kind.rising_ids) && is_ready(status);
+    pod->rank = rank_of(object, pod->slot);
     pod->named_as_replica = pod->name == name_of_replica(kind, pod->owner.name, pod->slot);
     const std::string main = default_container_name(kind, object);
     for (const json::value& container : list(child(status, "containerStatuses")))
@@ -315,9 +324,10 @@ std::optional<PodPtr> project_pod(const json::value& object) {
     return pod;
 }
 
-std::optional<ServicePtr> project_service(const json::value& object) {
+std::optional<ServicePtr> project_service(const json::value& object, Kinds kinds) {
     auto service = std::make_shared<ServiceRecord>();
-    if (read_identity(object, "Service", *service) != Credentials::kReplica) return std::nullopt;
+    if (read_identity(object, "Service", kinds, *service) != Credentials::kReplica)
+        return std::nullopt;
     service->in_a_row = annotated_number(object, jobs::annotations::kInARow);
     return service;
 }

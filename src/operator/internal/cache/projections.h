@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,7 +72,9 @@ struct PodRecord : DependentRecord {
     bool of_batch_job = false;
     /// Whether its name is the one that the operator gives to this replica.
     bool named_as_replica = true;
-    bool ready = false;  ///< its condition Ready; only for kinds with an order of start
+    bool ready =
+        false;  ///< its condition Ready; only for kinds with an order of start or rising ids
+    std::int32_t rank = 0;  ///< its index, unless its annotation says otherwise
     /// How often the kind's default container has ended so far, and its last exit code.
     std::int32_t exits = 0;
     std::optional<std::int32_t> exit_code;
@@ -125,8 +128,10 @@ using JobPtr = std::shared_ptr<const JobRecord>;
 
 /// Nothing for a pod or service that is not a replica of a kind that we know: one of another
 /// program, or without usable labels.
-std::optional<PodPtr> project_pod(const json::value& object);
-std::optional<ServicePtr> project_service(const json::value& object);
+std::optional<PodPtr> project_pod(const json::value& object,
+                                  std::span<const jobs::JobKind* const> kinds = jobs::all_kinds());
+std::optional<ServicePtr> project_service(
+    const json::value& object, std::span<const jobs::JobKind* const> kinds = jobs::all_kinds());
 
 /// A job as the API has it, and the complete job if it had to be read.
 struct ProjectedJob {

@@ -25,7 +25,8 @@ bool Slot::has_alive(const std::string& uid) const {
 
 bool CountingRules::wants(SlotId id) const {
     const TypeFacts* type = facts ? facts->find(id.type) : nullptr;
-    return type != nullptr && id.index < type->wanted;
+    if (type == nullptr) return false;
+    return members ? (*members)[id.type].contains(id.index) : id.index < type->wanted;
 }
 
 RestartRules CountingRules::restart_rules(const PodRecord& pod, const TypeFacts& type) const {

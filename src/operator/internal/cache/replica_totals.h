@@ -12,6 +12,7 @@
 #include "operator/internal/cache/job_facts.h"
 #include "operator/internal/cache/projections.h"
 #include "operator/internal/members/index_set.h"
+#include "operator/internal/members/members.h"
 #include "operator/internal/restart_policy/restart_policy.h"
 
 namespace muster::operators {
@@ -23,6 +24,8 @@ struct FormerObject {
     WallTime created{};
     std::optional<WallTime> ended_at;
     bool counted = false;  ///< its successor is a restart that was counted
+    /// Of a kind whose ids rise: it had another id than its successor, or it is unknown which.
+    bool id_unused = false;
 
     friend bool operator==(const FormerObject&, const FormerObject&) = default;
 };
@@ -69,11 +72,20 @@ struct Expectations {
 
 /// What decides how the pods of a job are counted.
 struct CountingRules {
-    FactsPtr facts;  ///< null if the job is not known
+    FactsPtr facts;         ///< null if the job is not known
+    JobMembersPtr members;  ///< null: of each type the indices below the wanted number are wanted
     std::int32_t generation = 0;
     bool paused = false;
 
     bool wants(SlotId id) const;
+    /// How many slots of this type are wanted.
+    std::int32_t wanted_slots(const TypeFacts& type) const {
+        return members ? (*members)[type.type].ids().size() : type.wanted;
+    }
+    /// How many slots this type needs: one more than the highest that is wanted, or more.
+    std::int32_t slots_of(const TypeFacts& type) const {
+        return members ? (*members)[type.type].next() : type.wanted;
+    }
     /// What the job says about restarts of a pod of this type.
     RestartRules restart_rules(const PodRecord& pod, const TypeFacts& type) const;
 };
@@ -101,6 +113,11 @@ struct ReplicaTotals {
     IndexSet doubled;  ///< more than one pod
 
     friend bool operator==(const ReplicaTotals&, const ReplicaTotals&) = default;
+};
+
+struct SlotsOfType {
+    std::vector<Slot> slots;  ///< by index
+    ReplicaTotals totals;
 };
 
 /// It is being deleted, or its deletion was requested. `expectations` may be null.

@@ -12,11 +12,19 @@ const std::string& address_of(const PodRecord& pod) {
 
 std::vector<jobs::SeenPod> seen_pods(const JobFacts& facts, const Dependents& dependents) {
     std::vector<jobs::SeenPod> seen;
-    for (const TypeFacts& type : facts.types)
-        for (std::int32_t i = 0; i < type.wanted; ++i)
-            if (const Slot* slot = dependents.at({type.type, i}); slot && slot->pod)
-                if (const PodRecord& pod = *slot->pod; pod.runs())
-                    seen.push_back({{facts.name_of(type.type), i}, address_of(pod)});
+    const auto look_at = [&](const TypeFacts& type, std::int32_t i,
+                             std::optional<std::int32_t> kept_rank) {
+        if (const Slot* slot = dependents.at({type.type, i}); slot && slot->pod)
+            if (const PodRecord& pod = *slot->pod; pod.runs())
+                seen.push_back({{facts.name_of(type.type), i, kept_rank}, address_of(pod)});
+    };
+    for (const TypeFacts& type : facts.types) {
+        if (const Members* members = dependents.members(type.type))
+            for (auto id = members->ids().next(0); id >= 0; id = members->ids().next(id + 1))
+                look_at(type, id, members->kept_rank(id));
+        else
+            for (std::int32_t i = 0; i < type.wanted; ++i) look_at(type, i, std::nullopt);
+    }
     return seen;
 }
 

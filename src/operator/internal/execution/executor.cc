@@ -150,7 +150,7 @@ Task<Result<void>> Executor::create(std::shared_ptr<WriteContext> context, kube:
                                     type.kind, ns, name, owner_text(metadata),
                                     record->kind->resource.kind, record->name));
     // The operator finds objects by their labels, so it would wait for this one without end.
-    const auto seen = project_service(**existing);
+    const auto seen = project_service(**existing, {&record->kind, 1});
     if (!seen.has_value() || (*seen)->label_mismatch)
         co_return Error(Code::kAlreadyExists,
                         fmt::format("{} {}/{} belongs to this job but its labels do not: restore "
@@ -176,7 +176,7 @@ Task<void> Executor::create_pod(std::shared_ptr<WriteContext> context, PodCreati
 
 Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<WriteContext> context,
                                                   PodCreation creation, std::string name) {
-    const jobs::ReplicaId replica = context->replica(creation.slot);
+    const jobs::ReplicaId replica = context->replica(creation.slot, creation.kept_rank);
     const std::size_t weight = context->record->large ? kWorthSideThread : 0;
     auto pod =
         co_await compute_beside(side_thread_, "make a pod", weight,
@@ -218,7 +218,8 @@ Task<void> Executor::create_service(std::shared_ptr<WriteContext> context,
     table_.of(context->job_uid()).service_create_sent(slot, clock_.now() + kPatience);
     const std::string name = context->name_of(slot);
     Result<void> created;
-    auto service = jobs::build_service(*context->job, context->replica(slot), creation.in_a_row);
+    auto service = jobs::build_service(*context->job, context->replica(slot, creation.kept_rank),
+                                       creation.in_a_row);
     if (service.has_value())
         created = co_await create(context, kube::types::kServices, name, kube::encode(*service));
     else

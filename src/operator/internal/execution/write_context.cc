@@ -13,8 +13,8 @@ constexpr std::size_t kToldOneByOne = 8;
 
 }  // namespace
 
-jobs::ReplicaId WriteContext::replica(SlotId slot) const {
-    return {record->kind->replica_types[slot.type].name, slot.index};
+jobs::ReplicaId WriteContext::replica(SlotId slot, std::optional<std::int32_t> kept_rank) const {
+    return {record->kind->replica_types[slot.type].name, slot.index, kept_rank};
 }
 
 std::string WriteContext::name_of(SlotId slot) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ struct WriteContext {
 
     const std::string& ns() const { return record->namespace_; }
     const JobUid& job_uid() const { return record->uid; }
-    jobs::ReplicaId replica(SlotId slot) const;
+    jobs::ReplicaId replica(SlotId slot, std::optional<std::int32_t> kept_rank = {}) const;
     std::string name_of(SlotId slot) const;
 
     void tell(kube::EventType type, std::string reason, std::string message);

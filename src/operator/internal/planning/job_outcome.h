@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "operator/internal/cache/dependents.h"
 #include "operator/internal/planning/draft.h"
@@ -18,6 +19,8 @@ struct ReplicaTypeState {
     jobs::ReplicaCounts counts;
     IndexSet done;  ///< succeeded replicas, whether their pods still exist or not
     std::int32_t restarts = 0;
+    const Members* members = nullptr;         ///< null if its ids don't rise
+    std::vector<std::int32_t> replaced = {};  ///< of the members, by others from now on
     bool waits = false;        ///< for the type that it starts after: none of its pods is made yet
     bool newly = false;        ///< the removal of a failed pod begins now
     Pause longest_pause = {};  ///< of its replicas that wait for their next pod

@@ -17,6 +17,7 @@ namespace muster::operators {
 struct PodCreation {
     SlotId slot;
     jobs::RestartHistory restart_history;
+    std::optional<std::int32_t> kept_rank = std::nullopt;  ///< as in jobs::ReplicaId
 
     friend bool operator==(const PodCreation&, const PodCreation&) = default;
 };
@@ -24,6 +25,7 @@ struct PodCreation {
 struct ServiceCreation {
     SlotId slot;
     std::int32_t in_a_row = 0;  ///< that went before it
+    std::optional<std::int32_t> kept_rank = std::nullopt;
 
     friend bool operator==(const ServiceCreation&, const ServiceCreation&) = default;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "kube/values/time.h"
@@ -10,6 +11,7 @@
 #include "operator/internal/planning/conditions.h"
 #include "operator/internal/planning/job_outcome.h"
 #include "operator/internal/planning/limits.h"
+#include "operator/internal/planning/member_changes.h"
 #include "operator/internal/planning/pod_gate.h"
 
 namespace muster::operators {
@@ -40,6 +42,7 @@ class Planner {
         }
         draft_.set(conditions::kCreated, true, "Created",
                    fmt::format("{} {} is created.", draft_.kind(), job_.name));
+        note_first_members();
         const bool rests =
             facts_.suspend || (before_.is(conditions::kSuspended) && dependents_.has_pods());
         ensure_owned_objects(!rests);
@@ -65,7 +68,8 @@ class Planner {
         const bool same_but_counts = next.conditions == before_.conditions &&
                                      next.start_time == before_.start_time &&
                                      next.completion_time == before_.completion_time &&
-                                     next.restart_generation == before_.restart_generation;
+                                     next.restart_generation == before_.restart_generation &&
+                                     next.members == before_.members;
         if (same_but_counts && next.replica_statuses == before_.replica_statuses) return;
         plan_.only_counts = same_but_counts && same_restarts();
         plan_.status = std::move(draft_.status);
@@ -287,12 +291,17 @@ class Planner {
             remove(state);
         }
         remove_surplus();
+        for (ReplicaTypeState& state : states)
+            if (state.members) change_members(state);
         const JobOutcome outcome = evaluate(states, before_, draft_, plan_.requeue_at);
         if (outcome == JobOutcome::kContinues) {
             if (pause) requeue_no_later_than(*pause);
             requeue_after_pauses();
             return;
         }
+        // A new generation has the members of the one before.
+        for (const ReplicaTypeState& state : states)
+            if (state.members) draft_.status.members[state.name] = state.members->written();
         // Nothing is made or removed before the end is recorded: the next plan cleans up from the
         // status. Nor is a pod of a new generation made before the last of the old one is gone, as
         // it would find its old peers.
@@ -323,15 +332,18 @@ class Planner {
                                .name = facts_.name_of(type.type),
                                .totals = totals,
                                .counts = {},
-                               .done = totals.succeeded};
+                               .done = totals.succeeded,
+                               .members = dependents_.members(type.type)};
         state.restarts = totals.restarts;
         if (const auto recorded = before_.replica_statuses.find(state.name);
             recorded != before_.replica_statuses.end()) {
             state.restarts = std::max(state.restarts, recorded->second.restarts.value_or(0));
             const std::string& completed = recorded->second.completed_indexes;
             if (!completed.empty()) {
-                const IndexSet known = IndexSet::parse(completed, type.wanted);
-                for (auto i = known.next(0); i >= 0; i = known.next(i + 1)) state.done.insert(i);
+                const IndexSet known =
+                    IndexSet::parse(completed, state.members ? state.members->next() : type.wanted);
+                for (auto i = known.next(0); i >= 0; i = known.next(i + 1))
+                    if (dependents_.wants({type.type, i})) state.done.insert(i);
             }
         }
         state.counts = {.wanted = type.wanted,
@@ -339,7 +351,34 @@ class Planner {
                         .succeeded = state.done.size(),
                         .failed = totals.failed,
                         .first_succeeded = state.done.contains(0)};
+        if (state.members) count_ranks(state, *state.members);
         return state;
+    }
+
+    // --- members, of kinds whose ids rise
+
+    /// From the first status on, so that one without them tells that the server does not keep them.
+    void note_first_members() {
+        for (const TypeFacts& type : facts_.types)
+            if (const Members* members = dependents_.members(type.type))
+                if (!draft_.status.members.contains(facts_.name_of(type.type)))
+                    draft_.status.members[facts_.name_of(type.type)] = members->written();
+    }
+    /// The members change in the status first; what follows from that is the next plan's.
+    void change_members(ReplicaTypeState& state) {
+        const std::optional<Members> next = changed_members(state, dependents_);
+        if (!next) return;
+        draft_.status.members[state.name] = next->written();
+        plan_.more = true;
+        count_ranks(state, *next);
+        const auto leaves = [&](const auto& creation) {
+            return creation.slot.type == state.facts.type && !next->contains(creation.slot.index);
+        };
+        std::erase_if(plan_.create_pods, leaves);
+        std::erase_if(plan_.create_services, leaves);
+    }
+    static std::optional<std::int32_t> kept_rank(const ReplicaTypeState& state, std::int32_t id) {
+        return state.members ? state.members->kept_rank(id) : std::nullopt;
     }
 
     const Slot& slot(const ReplicaTypeState& state, std::int32_t index) const {
@@ -353,7 +392,7 @@ class Planner {
             return other.facts.type == *state.facts.after;
         });
         return first == all.end() ||
-               first->totals.ready + first->done.size() >= first->facts.wanted;
+               first->totals.ready + first->done.size() >= first->counts.wanted;
     }
 
     /// Calls f with the index of each pod to make, until it returns false.
@@ -385,16 +424,26 @@ class Planner {
         first_to_follow_ = first_to_follow_ ? std::min(*first_to_follow_, of_pause) : of_pause;
     }
     void create_pods(ReplicaTypeState& state) {
+        std::set<std::int32_t> held;
+        if (state.members) held = ranks_still_held(state, dependents_);
         for_each_lacking(state, [&](SlotId id) {
             const std::int32_t i = id.index;
             const Slot& at = slot(state, i);
             const Pause pause = at.former ? pause_after(*at.former, draft_.now) : Pause{};
             if (!may_follow_now(state, i, pause)) return true;
+            // A name that had a pod is not used again.
+            if (state.members && at.former && !at.former->id_unused &&
+                state.members->may_replace()) {
+                state.replaced.push_back(i);
+                return true;
+            }
+            if (state.members && held.contains(state.members->rank_of(i))) return true;
             if (!has_room()) return false;
             plan_.create_pods.push_back({id,
                                          {.restarts = at.carried,
                                           .generation = before_.restart_generation.value_or(0),
-                                          .in_a_row = pause.in_a_row}});
+                                          .in_a_row = pause.in_a_row},
+                                         kept_rank(state, i)});
             // A replica's service is created next to its pod, so that the name resolves when the
             // process starts.
             if (state.totals.unserved.contains(i)) create_service(state, id);
@@ -418,7 +467,7 @@ class Planner {
         if (pause.end)
             note_end(*pause.end);
         else
-            plan_.create_services.push_back({id, pause.in_a_row});
+            plan_.create_services.push_back({id, pause.in_a_row, kept_rank(state, id.index)});
     }
 
     /// Removes failed pods that are replaced, those of an older generation, and second pods of a
@@ -432,11 +481,16 @@ class Planner {
                 pod.phase == PodPhase::kFailed &&
                 pod.restart_history.generation >= before_.restart_generation.value_or(0);
             if (failed && !may_follow_now(state, i, pause_after(former(pod), draft_.now))) continue;
+            if (failed && state.members && state.members->may_replace()) {
+                state.replaced.push_back(i);
+                state.newly = true;
+                continue;
+            }
             if (erase(pod) && failed) state.newly = true;
         }
         const IndexSet& doubled = state.totals.doubled;
-        for (auto i = doubled.next(0); i >= 0 && i < state.facts.wanted; i = doubled.next(i + 1))
-            erase_others(slot(state, i));
+        for (auto i = doubled.next(0); i >= 0; i = doubled.next(i + 1))
+            if (dependents_.wants({state.facts.type, i})) erase_others(slot(state, i));
     }
 
     /// Removes replicas beyond the wanted number, and of types that the spec no longer has.

@@ -1,0 +1,83 @@
+#include "operator/internal/planning/member_changes.h"
+
+namespace muster::operators {
+namespace {
+
+/// The highest id of an object that no member can have had: the status was lost, or is another's.
+std::int32_t highest_seen(const ReplicaTypeState& state) {
+    std::int32_t highest = -1;
+    const IndexSet& held = state.totals.held;
+    for (auto id = held.next(state.members->next()); id >= 0; id = held.next(id + 1)) highest = id;
+    return highest;
+}
+
+/// The new replica has taken over when it is ready or done; it is not needed if the old one is done.
+std::vector<std::int32_t> ended_takeovers(const ReplicaTypeState& state,
+                                          const Dependents& dependents) {
+    std::vector<std::int32_t> released;
+    for (const Members::Takeover& one : state.members->takeovers()) {
+        const Slot* to = dependents.at({state.facts.type, one.to});
+        const bool ready = to != nullptr && to->pod && to->pod->ready && to->pod->runs();
+        if (state.done.contains(one.from))
+            released.push_back(one.to);
+        else if (ready || state.done.contains(one.to))
+            released.push_back(one.from);
+    }
+    return released;
+}
+
+/// The pod of one that would leave is being made: no one could tell whose rank it holds once it is
+/// there.
+bool loses_unseen(const ReplicaTypeState& state, const Members& next,
+                  const Dependents& dependents) {
+    const IndexSet& ids = state.members->ids();
+    for (auto id = ids.next(0); id >= 0; id = ids.next(id + 1))
+        if (const Slot* slot = dependents.at({state.facts.type, id});
+            !next.contains(id) && slot != nullptr && slot->creating_pod)
+            return true;
+    return false;
+}
+
+}  // namespace
+
+void count_ranks(ReplicaTypeState& state, const Members& members) {
+    jobs::ReplicaCounts& counts = state.counts;
+    counts.first_succeeded = false;
+    for (auto id = state.done.next(0); id >= 0; id = state.done.next(id + 1))
+        if (members.contains(id))
+            counts.first_succeeded |= members.rank_of(id) == 0;
+        else
+            state.done.erase(id);
+    counts.wanted = members.size();
+    counts.succeeded = state.done.size();
+    for (const Members::Takeover& one : members.takeovers())
+        if (state.done.contains(one.from) && state.done.contains(one.to)) --counts.succeeded;
+}
+
+std::set<std::int32_t> ranks_still_held(const ReplicaTypeState& state,
+                                        const Dependents& dependents) {
+    std::set<std::int32_t> ranks;
+    const IndexSet& surplus = state.totals.surplus;
+    for (auto id = surplus.next(0); id >= 0; id = surplus.next(id + 1))
+        if (const Slot* slot = dependents.at({state.facts.type, id});
+            slot != nullptr && slot->pod && !slot->pod->ended() && !dependents.is_going(*slot->pod))
+            ranks.insert(slot->pod->rank);
+    return ranks;
+}
+
+std::optional<Members> changed_members(const ReplicaTypeState& state,
+                                       const Dependents& dependents) {
+    const Members& before = *state.members;
+    const MemberChanges changes{.wanted = state.facts.wanted,
+                                .highest_seen = highest_seen(state),
+                                .replaced = state.replaced,
+                                .released = ended_takeovers(state, dependents)};
+    if (changes.replaced.empty() && changes.released.empty() && before.size() == changes.wanted &&
+        changes.highest_seen < before.next())
+        return std::nullopt;
+    Members next = next_members(before, changes);
+    if (next == before || loses_unseen(state, next, dependents)) return std::nullopt;
+    return next;
+}
+
+}  // namespace muster::operators

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "operator/internal/cache/dependents.h"
+#include "operator/internal/planning/job_outcome.h"
+
+namespace muster::operators {
+
+// What the state of a type's replicas means for its members, for kinds whose ids rise.
+
+/// Makes replicas count by their ranks, and only those of `members`.
+void count_ranks(ReplicaTypeState& state, const Members& members);
+
+/// The ranks of pods that run and are no longer wanted, until they are asked to go: none of their
+/// successors is made before.
+std::set<std::int32_t> ranks_still_held(const ReplicaTypeState& state,
+                                        const Dependents& dependents);
+
+/// The members from now on: as many as the spec wants, with others for those in `state.replaced`,
+/// and without those whose ranks others have taken over. Nothing if they stay as they are. Costs a
+/// few comparisons then.
+std::optional<Members> changed_members(const ReplicaTypeState& state, const Dependents& dependents);
+
+}  // namespace muster::operators
