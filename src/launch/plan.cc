@@ -59,7 +59,22 @@ class Planner {
         TRY(plan_.rendezvous, find_rendezvous(flags_, variables_, said, conf_, plan_.notices));
         if (plan_.rendezvous.nodes && (!said || flags_.on(Flag::kStandalone)))
             plan_.nodes = {*plan_.rendezvous.nodes, *plan_.rendezvous.nodes};
+        warn_of_agent_around();
         return take_unit();
+    }
+
+    /// A worker that is a launcher has the variables of its own job, whose nodes are those agents.
+    void warn_of_agent_around() {
+        const bool own_place =
+            get(Flag::kRdzvEndpoint).by_flag() || get(Flag::kMasterAddr).by_flag();
+        if (plan_.rendezvous.where == Rendezvous::Where::kHere || own_place ||
+            text_of(variables_, "MUSTER_GENERATION").empty())
+            return;
+        warn(
+            fmt::format("{0} was started by a worker of another agent, and would join the job of "
+                        "which that is a part ({1}): call {0} in the command of the pod or "
+                        "the node itself, or give it --standalone or an --rdzv-endpoint",
+                        to_string(flags_.command), plan_.rendezvous.decided_by));
     }
 
     /// DLRover's auto_configure_params(): exactly NODE_NUM nodes.

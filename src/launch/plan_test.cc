@@ -47,6 +47,19 @@ TEST(LaunchPlan, OfNothingIsTorchruns) {
     EXPECT_THAT(made->notices, IsEmpty());
 }
 
+TEST(LaunchPlan, OfAWorkerThatIsALauncherWarns) {
+    const Variables around = {{"MUSTER_GENERATION", "1.2"}, {"PET_RDZV_ENDPOINT", "n0"}};
+    const auto made = plan({"--nnodes=2"}, around, LaunchCommand::kTorchrun);
+    ASSERT_EQ(made->notices.size(), 1u);
+    EXPECT_EQ(made->notices[0].level, log::Level::kWarning);
+    EXPECT_THAT(made->notices[0].text, HasSubstr("torchrun was started by a worker of another"));
+    EXPECT_THAT(made->notices[0].text, HasSubstr("PET_RDZV_ENDPOINT=n0"));
+    EXPECT_THAT(plan({"--nnodes=2"}, {around[1]})->notices, IsEmpty());
+    EXPECT_THAT(plan({"--nnodes=2", "--rdzv-endpoint=n1"}, around)->notices, IsEmpty());
+    EXPECT_THAT(plan({"--standalone"}, around)->notices, IsEmpty());
+    EXPECT_THAT(plan({}, {around[0]})->notices, IsEmpty()) << "one node meets no other";
+}
+
 TEST(LaunchPlan, ChargesRestartsToWorkersAndNotToNodes) {
     const auto made = plan({"--max-restarts=3"});
     const auto& budgets = made->budgets;
