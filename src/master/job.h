@@ -124,6 +124,7 @@ class Job final : public ServiceHost {
     Result<void> set_section(const std::string& name, std::string bytes) override;
     void exclude(const std::string& by, FailureKind kind, const std::vector<UnfitNode>& nodes,
                  Instant now, WallTime wall) override;
+    void wants_nodes(int nodes) override { terms_.wants_nodes(nodes); }
     std::string waits_for() const override;
     void say(Notice notice) override;
 

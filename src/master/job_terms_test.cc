@@ -172,6 +172,26 @@ TEST_F(JobTermsTest, ASmallerNumberOfNodesDisturbsNoWorld) {
     EXPECT_EQ(world(), "2: a");
 }
 
+TEST_F(JobTermsTest, AJobThatIsToHaveFewerNodesContinuesWithThose) {
+    begin();
+    for (const char* name : {"a", "b", "c", "d"}) join(name, terms(4, 4));
+    EXPECT_EQ(world(), "1: a b c d");
+    job->wants_nodes(2);
+    look();
+    EXPECT_EQ(world(), "1: a b c d") << "no world ends for it";
+    for (const char* name : {"c", "d"}) {
+        job->reported(name, {.leaving = "the job is to have two nodes"}, now, wall);
+        look();
+    }
+    EXPECT_EQ(world(), "2: a b") << "though all of its agents were told of four";
+    EXPECT_EQ(job->record().terms, terms(2, 2));
+    job->wants_nodes(4);
+    look();
+    EXPECT_EQ(world(), "2: a b");
+    for (const char* name : {"c2", "d2"}) join(name, terms(4, 4));
+    EXPECT_EQ(world(), "3: a b c2 d2");
+}
+
 TEST_F(JobTermsTest, OfTheRecordHoldForTheNextMaster) {
     begin();
     join("a", terms(2, 2, 3));

@@ -101,22 +101,39 @@ std::string difference(const Terms& given, const Terms& of_job) {
     return text;
 }
 
-JobTerms::Heard JobTerms::heard(const std::optional<Terms>& terms, bool is_new) {
-    if (!terms) return Heard::kNothing;
+Terms with_nodes(const Terms& terms, int nodes) {
+    Terms made = terms;
+    made.max_nodes = nodes;
+    made.min_nodes = terms.min_nodes == terms.max_nodes ? nodes : std::min(terms.min_nodes, nodes);
+    const MembershipLimits limits{
+        .min_nodes = made.min_nodes, .max_nodes = made.max_nodes, .node_unit = made.node_unit};
+    return check(limits) ? made : terms;
+}
+
+JobTerms::Heard JobTerms::heard(const std::optional<Terms>& said, bool is_new) {
+    if (!said) return Heard::kNothing;
+    const Terms terms = wanted_ ? with_nodes(*said, *wanted_) : *said;
     if (!now_) {
         now_ = terms;
         return Heard::kFirst;
     }
     if (!is_new) return Heard::kNothing;
-    if (terms == now_) {
+    if (terms == *now_) {
         next_.reset();
         return Heard::kNothing;
     }
     next_ = terms;
-    if (std::ranges::find(told_, *terms) != told_.end()) return Heard::kNothing;
+    if (std::ranges::find(told_, terms) != told_.end()) return Heard::kNothing;
     if (told_.size() >= kMostTold) told_.erase(told_.begin());
-    told_.push_back(*terms);
+    told_.push_back(terms);
     return Heard::kOthers;
+}
+
+void JobTerms::wants_nodes(int nodes) {
+    wanted_ = nodes;
+    if (!now_) return;
+    next_ = with_nodes(next_ ? *next_ : *now_, nodes);
+    if (next_ == now_) next_.reset();
 }
 
 void JobTerms::take_next() {

@@ -19,6 +19,10 @@ JobOptions with_terms(JobOptions options, const Terms& terms);
 /// nothing does.
 std::string difference(const Terms& given, const Terms& of_job);
 
+/// For a job that is to have so many nodes at most; a fixed number of them becomes this one. As they
+/// are if that can't be.
+Terms with_nodes(const Terms& terms, int nodes);
+
 /// With the terms that an earlier master recorded, where the job's are those of its nodes.
 JobOptions options_at_start(JobOptions options, const JobTerms& terms);
 
@@ -42,7 +46,11 @@ class JobTerms {
         kOthers    ///< for the first time: next() are to hold from the next world on
     };
     /// `is_new`: no master has told that agent anything.
-    Heard heard(const std::optional<Terms>& terms, bool is_new);
+    Heard heard(const std::optional<Terms>& said, bool is_new);
+
+    /// Overrides the numbers of nodes that agents tell, those that hold as well: from the next world
+    /// on. A number that no multiple of the unit has changes nothing.
+    void wants_nodes(int nodes);
 
     const std::optional<Terms>& now() const { return now_; }
     const std::optional<Terms>& next() const { return next_; }
@@ -52,7 +60,8 @@ class JobTerms {
   private:
     std::optional<Terms> now_;
     std::optional<Terms> next_;
-    std::vector<Terms> told_;  ///< people were told of these
+    std::optional<int> wanted_;  ///< nodes
+    std::vector<Terms> told_;    ///< people were told of these
 };
 
 }  // namespace muster::master

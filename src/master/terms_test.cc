@@ -119,6 +119,42 @@ TEST(JobTerms, AreThoseOfTheFirstNodeAndThenOfTheNewestAgent) {
     EXPECT_EQ(terms.now(), nodes(1, 3));
 }
 
+TEST(Terms, MayBeOfAnotherNumberOfNodes) {
+    const auto of = [](int least, int most, int unit, int wanted) {
+        const Terms made =
+            with_nodes({.min_nodes = least, .max_nodes = most, .node_unit = unit}, wanted);
+        return std::pair(made.min_nodes, made.max_nodes);
+    };
+    EXPECT_EQ(of(2, 2, 1, 4), std::pair(4, 4)) << "a fixed number";
+    EXPECT_EQ(of(4, 4, 1, 2), std::pair(2, 2));
+    EXPECT_EQ(of(1, 4, 1, 8), std::pair(1, 8)) << "a range";
+    EXPECT_EQ(of(3, 4, 1, 2), std::pair(2, 2));
+    EXPECT_EQ(of(2, 4, 2, 6), std::pair(2, 6));
+    EXPECT_EQ(of(2, 4, 2, 1), std::pair(2, 4)) << "less than a unit can't be";
+    EXPECT_EQ(of(2, 2, 1, 0), std::pair(2, 2));
+}
+
+TEST(JobTerms, ANumberOfNodesThatIsWantedGoesBeforeWhatAgentsWereTold) {
+    JobTerms terms(nodes(2, 2));
+    terms.wants_nodes(4);
+    EXPECT_EQ(terms.now(), nodes(2, 2));
+    EXPECT_EQ(terms.next(), nodes(4, 4));
+    EXPECT_EQ(terms.heard(nodes(4, 4), true), JobTerms::Heard::kOthers);
+    EXPECT_EQ(terms.heard(nodes(2, 2), true), JobTerms::Heard::kNothing) << "an older pod";
+    EXPECT_EQ(terms.next(), nodes(4, 4));
+    terms.take_next();
+    EXPECT_EQ(terms.heard(nodes(2, 2), true), JobTerms::Heard::kNothing);
+    EXPECT_FALSE(terms.next());
+    terms.wants_nodes(2);
+    EXPECT_EQ(terms.next(), nodes(2, 2));
+    terms.wants_nodes(4);
+    EXPECT_FALSE(terms.next()) << "it was taken back";
+    JobTerms unknown{std::nullopt};
+    unknown.wants_nodes(3);
+    EXPECT_EQ(unknown.heard(nodes(2, 2), true), JobTerms::Heard::kFirst);
+    EXPECT_EQ(unknown.now(), nodes(3, 3));
+}
+
 TEST(JobTerms, OfTheRecordHoldForThoseWhoComeBack) {
     JobTerms terms(nodes(2, 4));
     EXPECT_EQ(terms.heard(nodes(2, 2), false), JobTerms::Heard::kNothing);

@@ -24,6 +24,7 @@ class WaitingJob final : public master::ServiceHost {
     Result<void> set_section(const std::string&, std::string) override { return {}; }
     void exclude(const std::string&, master::FailureKind, const std::vector<master::UnfitNode>&,
                  Instant, WallTime) override {}
+    void wants_nodes(int) override {}
     std::string waits_for() const override { return waits; }
     void say(master::Notice notice) override { said.push_back(notice.text); }
 

@@ -33,6 +33,7 @@ class JobOfTwo final : public ServiceHost {
     Result<void> set_section(const std::string&, std::string) override { return {}; }
     void exclude(const std::string&, FailureKind, const std::vector<UnfitNode>&, Instant,
                  WallTime) override {}
+    void wants_nodes(int) override {}
     std::string waits_for() const override { return {}; }
     void say(Notice) override {}
 

@@ -62,6 +62,10 @@ class ServiceHost {
     /// job fails if too few remain. `by`: such as "the node check".
     virtual void exclude(const std::string& by, FailureKind kind,
                          const std::vector<UnfitNode>& nodes, Instant now, WallTime wall) = 0;
+    /// How many nodes the job is to have by now, whatever its agents were told at their start; from
+    /// the next world on, which this may lead to. Without effect where the master has terms of its
+    /// own. Call ServiceContext::wake() after it.
+    virtual void wants_nodes(int nodes) = 0;
     /// For people: what the job waits for; empty while a world runs or the job has ended.
     virtual std::string waits_for() const = 0;
     /// Logged once everything decided together with it is on record.
