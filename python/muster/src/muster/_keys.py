@@ -1,11 +1,10 @@
 """What the workers of a world share at the store of their agent: keys, barriers, and points that all of them reach."""
 
 import os
-import socket
 import struct
 import threading
 import time
-from typing import Dict, Optional, Set, Tuple, Union
+from typing import Dict, Optional, Set, Tuple, Type, Union
 
 from ._world import world
 
@@ -170,6 +169,9 @@ class _Connection:
     """One to the store; a call that fails closes it, so that no answer is taken for that of another call."""
 
     def __init__(self, at: Tuple[str, int]) -> None:
+        import socket  # only here: most programs that import muster need none
+
+        self._late: Type[BaseException] = socket.timeout
         self.process = os.getpid()
         self.closed = False
         self._at = at
@@ -225,7 +227,7 @@ class _Connection:
             try:
                 self._socket.settimeout(max(end - time.monotonic(), 1e-6))
                 more = self._socket.recv(size - len(data))
-            except socket.timeout:
+            except self._late:
                 raise TimeoutError(_late(timeout)) from None
             except OSError as error:
                 raise self._gone(error) from error
