@@ -112,6 +112,8 @@ class RisingLife {
     void suspend(bool yes) { world_.suspend_job("demo", yes); }
 
     void check() {
+        // Time passes while all this is read: pods that come later may belong to a later status.
+        const std::vector<std::string> pods = world_.pods();
         const jobs::JobStatus status = world_.status("demo");
         EXPECT_FALSE(status.finished());
         const auto found = status.members.find("Worker");
@@ -130,8 +132,9 @@ class RisingLife {
         EXPECT_GE(restarts, restarts_) << "the count fell";
         restarts_ = restarts;
         std::map<std::int32_t, int> live;
-        for (const std::string& name : world_.pods()) {
+        for (const std::string& name : pods) {
             const auto pod = world_.object(kube::types::kPods, name);
+            if (!pod) continue;
             const json::object& metadata = pod->at("metadata").as_object();
             const std::int32_t id = std::stoi(name.substr(name.rfind('-') + 1));
             EXPECT_LT(id, members.next()) << "a pod before its status";

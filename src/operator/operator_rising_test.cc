@@ -152,8 +152,14 @@ TEST_F(RisingTest, ARankThatIsWantedAgainWaitsUntilItsOldPodIsAskedToGo) {
     world.settle();
     EXPECT_EQ(workers(), members("0", {}, 2)) << "written, and nothing deleted";
     world.stop_operator();
-    world.transport.writes_left.reset();
     world.scale_workers("demo", 2);
+    world.transport.writes_left = 1;
+    world.start_operator();
+    world.settle();
+    EXPECT_EQ(workers(), members("0,2", {{"2", 1}}, 3)) << "the same once more";
+    EXPECT_THAT(world.pods(), ElementsAre("demo-worker-0", "demo-worker-1"));
+    world.stop_operator();
+    world.transport.writes_left.reset();
     writes.clear();
     world.start_operator();
     settle_and_reap();
@@ -212,6 +218,22 @@ TEST_F(RisingTest, AJobThatIsCreatedSuspendedHasMembersFromTheStart) {
     settle_and_reap();
     EXPECT_THAT(world.pods(), SizeIs(3));
     EXPECT_EQ(workers(), members("0-2", {}, 3));
+}
+
+// The first status comes after the pods.
+TEST_F(RisingTest, IdsOfPodsThatNoStatusToldOfAreUsedUp) {
+    world.transport.writes_left = 8;
+    world.create_job({.masters = -1, .workers = 4});
+    world.settle();
+    ASSERT_THAT(world.pods(), SizeIs(4));
+    ASSERT_TRUE(world.status("demo").conditions.empty());
+    world.stop_operator();
+    world.scale_workers("demo", 2);
+    world.transport.writes_left.reset();
+    world.start_operator();
+    settle_and_reap();
+    EXPECT_THAT(world.pods(), ElementsAre("demo-worker-0", "demo-worker-1"));
+    EXPECT_EQ(workers(), members("0-1", {}, 4));
 }
 
 TEST_F(RisingTest, AGroupRestartKeepsIdsAndRanks) {

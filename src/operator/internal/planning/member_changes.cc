@@ -40,6 +40,15 @@ bool loses_unseen(const ReplicaTypeState& state, const Members& next,
 
 }  // namespace
 
+Members first_members(const Members& wanted, const Dependents::OfType* seen) {
+    auto highest = static_cast<std::int32_t>(seen == nullptr ? 0 : seen->slots.size()) - 1;
+    for (; highest >= wanted.next(); --highest)
+        if (const Slot& slot = seen->slots[static_cast<std::size_t>(highest)];
+            !slot.empty() || slot.creating_pod)
+            break;
+    return next_members(wanted, {.wanted = wanted.size(), .highest_seen = highest});
+}
+
 void count_ranks(ReplicaTypeState& state, const Members& members) {
     jobs::ReplicaCounts& counts = state.counts;
     counts.first_succeeded = false;

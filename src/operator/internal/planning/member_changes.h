@@ -11,6 +11,10 @@ namespace muster::operators {
 
 // What the state of a type's replicas means for its members, for kinds whose ids rise.
 
+/// The members that the status gets first. Pods may have been made for more replicas than are
+/// wanted by then: their ids are used up. `seen` may be null.
+Members first_members(const Members& wanted, const Dependents::OfType* seen);
+
 /// Makes replicas count by their ranks, and only those of `members`.
 void count_ranks(ReplicaTypeState& state, const Members& members);
 

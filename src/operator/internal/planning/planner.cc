@@ -362,7 +362,8 @@ class Planner {
         for (const TypeFacts& type : facts_.types)
             if (const Members* members = dependents_.members(type.type))
                 if (!draft_.status.members.contains(facts_.name_of(type.type)))
-                    draft_.status.members[facts_.name_of(type.type)] = members->written();
+                    draft_.status.members[facts_.name_of(type.type)] =
+                        first_members(*members, dependents_.of(type.type)).written();
     }
     /// The members change in the status first; what follows from that is the next plan's.
     void change_members(ReplicaTypeState& state) {
