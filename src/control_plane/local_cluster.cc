@@ -6,6 +6,7 @@
 #include "control_plane/internal/job_roles.h"
 #include "control_plane/machine.h"
 #include "jobs/kind.h"
+#include "jobs/scale_plan.h"
 
 namespace muster::control_plane {
 
@@ -165,6 +166,7 @@ Task<Result<void>> LocalCluster::start_operator() {
         CO_TRY(const bool ours, co_await define(jobs::custom_resource_definition(versions)));
         if (ours) operator_options_.kinds.push_back(versions.front()->resource.kind);
     }
+    CO_TRY_VOID(co_await define(jobs::scale_plan_definition()));
     if (has_roles_)
         for (json::value& role : job_roles(jobs::all_kinds()))
             CO_TRY_VOID(co_await allow(std::move(role)));

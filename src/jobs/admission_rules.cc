@@ -121,7 +121,7 @@ void add_type_rules(const JobKind& kind, const ReplicaType& type, const std::str
 
 AdmissionRule containers(const JobKind& kind, const std::string& path) {
     const std::string all = "variables.replicas[t].?template.?spec.?containers.orValue([])";
-    if (kind.container_name.empty())
+    if (kind.container_name.empty() || kind.any_container)
         return {.expression = fmt::format("variables.replicas.all(t, size({}) > 0)", all),
                 .message = fmt::format("{}: a replica type has no containers; add one", path)};
     return {.expression = fmt::format(
@@ -132,15 +132,22 @@ AdmissionRule containers(const JobKind& kind, const std::string& path) {
                                    path, kind.container_name)};
 }
 
-AdmissionRule images(const std::string& path) {
+AdmissionRule images(const JobKind& kind, const std::string& path) {
+    std::vector<std::string> without;
+    for (const ReplicaType& type : kind.replica_types)
+        if (type.own_program) without.push_back(type.lower());
+    const std::string exempt =
+        without.empty() ? "" : fmt::format("t.lowerAscii() in {} || ", list_of(without));
     const auto have = [](std::string_view list) {
         return fmt::format(
             "variables.replicas[t].?template.?spec.?{}.orValue([]).all(c, c.?image.orValue('') != "
             "'')",
             list);
     };
-    return {.expression = fmt::format("variables.replicas.all(t, {} && {})", have("containers"),
-                                      have("initContainers")),
+    const std::string all = fmt::format("{} && {}", have("containers"), have("initContainers"));
+    return {.expression = exempt.empty()
+                              ? fmt::format("variables.replicas.all(t, {})", all)
+                              : fmt::format("variables.replicas.all(t, {}({}))", exempt, all),
             .message = fmt::format("{}: a container has no image", path)};
 }
 
@@ -185,7 +192,7 @@ std::vector<AdmissionRule> rules_of(const JobKind& kind) {
         distinct_types(path)};
     for (const ReplicaType& type : kind.replica_types) add_type_rules(kind, type, path, rules);
     rules.push_back(containers(kind, path));
-    rules.push_back(images(path));
+    rules.push_back(images(kind, path));
     rules.insert(rules.end(), kind.own_admission_rules.begin(), kind.own_admission_rules.end());
     std::ranges::move(update_rules(), std::back_inserter(rules));
     return rules;

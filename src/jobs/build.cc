@@ -174,7 +174,7 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
             std::to_string(*replica.kept_rank);
     // With ExitCode the operator looks at the code and decides; the operator also handles a group
     // restart, which a container restarted in place would escape.
-    const bool ours = spec->restart_policy == "ExitCode" ||
+    const bool ours = job.kind->restarts_as_pods || spec->restart_policy == "ExitCode" ||
                       job.restarts_all(*job.kind->replica_type(replica.type));
     pod.spec.restart_policy = ours ? "Never" : spec->restart_policy;
     if (job.kind->environment) {

@@ -34,7 +34,7 @@ std::shared_ptr<kube::Schema> root_schema(const JobKind& kind, kube::Schema::Ptr
     static const kube::Schema::Ptr api_version =
         described(text, "Group and version in which the object is written.");
     static const kube::Schema::Ptr kind_name = described(text, "What the object is.");
-    const kube::Schema::Ptr status = described(status_schema(kind.rising_ids),
+    const kube::Schema::Ptr status = described(status_schema(kind.status_form, kind.rising_ids),
                                                "What has become of it; written by the operator.");
     auto root = std::make_shared<kube::Schema>();
     root->type = kube::Schema::Type::kObject;
@@ -45,6 +45,13 @@ std::shared_ptr<kube::Schema> root_schema(const JobKind& kind, kube::Schema::Ptr
                         {"spec", described(marked_spec(kind), "What is wanted.")},
                         {"status", status}};
     return root;
+}
+
+json::object state_column(const JobKind& kind) {
+    const bool phase = kind.status_form == StatusForm::kDlrover;
+    return {{"name", phase ? "Phase" : "State"},
+            {"type", "string"},
+            {"jsonPath", phase ? ".status.phase" : ".status.conditions[-1:].type"}};
 }
 
 json::object crd_version(const JobKind& kind, bool storage) {
@@ -65,9 +72,7 @@ json::object crd_version(const JobKind& kind, bool storage) {
             {"served", true},
             {"storage", storage},
             {"additionalPrinterColumns",
-             json::array{json::object{{"name", "State"},
-                                      {"type", "string"},
-                                      {"jsonPath", ".status.conditions[-1:].type"}},
+             json::array{state_column(kind),
                          json::object{{"name", "Age"},
                                       {"type", "date"},
                                       {"jsonPath", ".metadata.creationTimestamp"}}}},

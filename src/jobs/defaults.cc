@@ -5,7 +5,7 @@
 namespace muster::jobs {
 namespace {
 
-void add_port(const JobKind& kind, kube::PodSpec& spec) {
+void add_port(const JobKind& kind, const ReplicaType* type, kube::PodSpec& spec) {
     const kube::Container* found = default_container(kind, spec);
     if (found == nullptr || kind.port_name.empty()) return;
     kube::Container& container =
@@ -13,7 +13,10 @@ void add_port(const JobKind& kind, kube::PodSpec& spec) {
     if (std::ranges::find(container.ports, kind.port_name, &kube::ContainerPort::name) ==
         container.ports.end())
         container.ports.push_back(
-            {.name = kind.port_name, .container_port = kind.port, .protocol = {}, .rest = {}});
+            {.name = kind.port_name,
+             .container_port = type == nullptr || type->port == 0 ? kind.port : type->port,
+             .protocol = {},
+             .rest = {}});
 }
 
 }  // namespace
@@ -25,7 +28,7 @@ void apply_defaults(Job& job) {
         const ReplicaType* type = kind.replica_type(name);
         if (!spec.replicas) spec.replicas = type == nullptr ? 1 : type->default_replicas;
         if (spec.restart_policy.empty()) spec.restart_policy = kind.default_policy(name);
-        add_port(kind, spec.template_.spec);
+        add_port(kind, type, spec.template_.spec);
     }
     if (kind.own_defaults) kind.own_defaults(job);
 }

@@ -93,7 +93,7 @@ json::array objects_of(const Job& job) {
         const ReplicaSpec* spec = job.replica(type.name);
         for (std::int32_t i = 0; spec != nullptr && i < *spec->replicas; ++i) {
             all.push_back(kube::encode(build_pod(job, {type.name, i}).value()));
-            if (job.kind->services)
+            if (job.kind->has_services(type.name))
                 all.push_back(kube::encode(build_service(job, {type.name, i}).value()));
         }
     }

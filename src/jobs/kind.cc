@@ -44,6 +44,15 @@ const ReplicaType* JobKind::replica_type(std::string_view name) const {
     return nullptr;
 }
 
+const std::string& JobKind::condition_prefix() const {
+    return reason_prefix.empty() ? resource.kind : reason_prefix;
+}
+
+bool JobKind::has_services(std::string_view type) const {
+    const ReplicaType* known = replica_type(type);
+    return services && (known == nullptr || known->service);
+}
+
 const std::string& JobKind::default_policy(std::string_view type) const {
     const ReplicaType* known = replica_type(type);
     return known == nullptr || known->default_restart_policy.empty()
@@ -100,9 +109,7 @@ Job JobKind::decode(const json::value& object, std::vector<Cause>& problems) con
     static const json::value kNoSpec = json::object();
     const json::value* spec = field("spec");
     decode_spec(spec == nullptr ? kNoSpec : *spec, job, problems);
-    std::vector<Cause> ignored;
-    if (const json::value* status = field("status"))
-        kube::decode_into(*status, job.status, "status", ignored);
+    if (const json::value* status = field("status")) job.status = read_status(*this, *status);
     rename_types(*this, job);
     return job;
 }

@@ -35,6 +35,12 @@ struct ReplicaType {
     /// Upstream's operator lets a batch Job of the replica's name make its pod. If such a Job is
     /// left, it would keep making pods beside ours.
     bool had_batch_job = false;
+    /// Of its default container, if it differs from the kind's.
+    std::int32_t port = 0;
+    /// False for a type without services of its own, in a kind that has them.
+    bool service = true;
+    /// The kind gives its default container image and command; the template needs neither.
+    bool own_program = false;
 
     std::string lower() const;
 };
@@ -76,9 +82,15 @@ struct SuccessPolicy {
     bool with_namespace = false;
     /// A bit for each type whose replicas may finally fail without failing the job.
     std::uint8_t forgiven = 0;
+    /// A bit for each further type whose replicas must all have succeeded as well (kAll).
+    std::uint8_t together = 0;
 
     void forgive(std::uint8_t replica_type) { forgiven |= 1u << replica_type; }
     bool forgives(std::uint8_t replica_type) const { return (forgiven >> replica_type & 1u) != 0; }
+    void count(std::uint8_t replica_type) { together |= 1u << replica_type; }
+    bool counts(std::uint8_t replica_type) const {
+        return replica_type == type || (together >> replica_type & 1u) != 0;
+    }
 
     friend bool operator==(const SuccessPolicy&, const SuccessPolicy&) = default;
 };
@@ -147,6 +159,15 @@ struct Variable {
     std::string_view rule;  ///< valid as long as the program runs
 };
 
+/// How a kind's status is written.
+enum class StatusForm : std::uint8_t {
+    kKubeflow,  ///< conditions, replicaStatuses and times at `.status`
+    /// The same, and as DLRover's operator has it: the newest state at `.status.phase`, and conditions,
+    /// counts and times at `.status.status`. A status that only that operator has written is read
+    /// from there.
+    kDlrover,
+};
+
 /// Which containers of a pod get the variables.
 enum class EnvTarget { kAllContainers, kDefaultContainer };
 
@@ -173,6 +194,8 @@ class JobKind {
     std::vector<ReplicaType> replica_types;  ///< in the order in which the engine visits them
     /// The mandatory container. Empty: the first one, whatever its name.
     std::string container_name;
+    /// A pod without a container of that name will do: its first one counts.
+    bool any_container = false;
     std::string port_name;  ///< empty: no port is added
     std::int32_t port = 0;
     std::string default_restart_policy;
@@ -201,6 +224,13 @@ class JobKind {
     bool labels_ranks = false;
     /// Running is recorded before Succeeded, however short the job was.
     bool runs_before_it_succeeds = false;
+    /// No container restarts in place, whatever the policy: a replica restarts as a new pod.
+    bool restarts_as_pods = false;
+    /// Before the reasons of conditions ("JobCreated"); empty: the kind.
+    std::string reason_prefix;
+    /// A job none of whose deciding replicas has run yet is Pending.
+    bool tells_pending = false;
+    StatusForm status_form = StatusForm::kKubeflow;
     kube::Schema::Ptr spec_schema;  ///< of `.spec`
     /// The types of `owned_objects`: the engine watches these, and only objects with the job's
     /// label.
@@ -239,12 +269,19 @@ class JobKind {
     /// The type (canonical) whose pods must all be Ready before a pod of this type is made; "" if
     /// it waits for none. A pod that exists stays, whatever happens to the others.
     std::function<std::string(const Job&, const std::string& type)> starts_after;
+    /// How often a replica of a type may restart in a row, each time soon after the last, before its
+    /// next failure is final. Nothing, or empty: only the job as a whole has a limit.
+    std::function<std::optional<std::int32_t>(const Job&, const std::string& type)> restart_limit;
     /// Nothing for a job whose number of replicas is fixed.
     std::function<std::optional<Elasticity>(const Job&)> elasticity;
 
     /// "pytorchjob-controller": label value, event source.
     std::string controller_name() const;
     const ReplicaType* replica_type(std::string_view name) const;
+    /// Before the reasons of conditions: "PyTorchJob".
+    const std::string& condition_prefix() const;
+    /// Whether each replica of this type has a headless service.
+    bool has_services(std::string_view type) const;
     /// The policy of a replica of this type if none is written.
     const std::string& default_policy(std::string_view type) const;
 
@@ -262,7 +299,13 @@ const std::vector<const JobKind*>& all_kinds();
 /// The version of a resource that an object was written in; `read_as` is the version in which the
 /// API shows it.
 const JobKind& kind_as_written(const JobKind& read_as, const json::value& object);
-/// The verdict from these counts of the deciding type.
+/// The status of an object of a kind. One that can't be read counts as empty.
+JobStatus read_status(const JobKind& kind, const json::value& status);
+/// `.status` as it is written. `wanted`: how many replicas of each type there should be.
+json::value write_status(const JobKind& kind, const JobStatus& status,
+                         const std::map<std::string, std::int32_t>& wanted);
+
+/// The verdict from these counts of the deciding types.
 Verdict judge(const JobKind& kind, const SuccessPolicy& success_policy, std::string_view namespace_,
               std::string_view name, const ReplicaCounts& counts);
 /// One of the kind's FailureWords with its gaps filled in.
@@ -274,6 +317,8 @@ std::string failure_message(const std::string& words, const JobKind& kind,
 bool restarts_all(const ReplicaType& type, std::string_view annotation);
 /// Whether `runPolicy.managedBy` ("" if unset) leaves the job to this operator.
 bool is_ours(const JobKind& kind, std::string_view managed_by);
+/// Whether a resource is one of jobs, in whichever version: "pytorchjobs.kubeflow.org".
+bool is_job_resource(std::string_view qualified);
 /// By kind and apiVersion ("kubeflow.org/v1"); null if unknown.
 const JobKind* find_kind(std::string_view api_version, std::string_view kind);
 
@@ -416,6 +461,10 @@ inline constexpr std::string_view kInARow = "muster.dev/in-a-row";
 inline constexpr std::string_view kAgent = "muster.dev/agent";
 inline constexpr std::string_view kAgentOurs = "muster-run";
 inline constexpr std::string_view kAgentOfImage = "image";
+/// On an ElasticJob: "image" if the template of its dlrover-master has a master of its own in its
+/// image, which is left as it is. An addition of ours.
+inline constexpr std::string_view kMaster = "muster.dev/master";
+inline constexpr std::string_view kMasterOfImage = "image";
 }  // namespace annotations
 
 }  // namespace muster::jobs

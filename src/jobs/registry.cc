@@ -1,3 +1,5 @@
+#include <set>
+
 #include "jobs/kind.h"
 #include "kube/values/json_access.h"
 
@@ -5,6 +7,7 @@
 // first. Its file defines `JobKind <name>()`.
 // clang-format off: one a line
 #define MUSTER_JOB_KINDS(KIND) \
+    KIND(elasticjob)           \
     KIND(jaxjob)               \
     KIND(mpijob_v2beta1)       \
     KIND(mpijob_v1)            \
@@ -33,6 +36,15 @@ const std::vector<const JobKind*>& all_kinds() {
         return all;
     }();
     return pointers;
+}
+
+bool is_job_resource(std::string_view qualified) {
+    static const std::set<std::string, std::less<>> all = [] {
+        std::set<std::string, std::less<>> names;
+        for (const JobKind* kind : all_kinds()) names.insert(kind->resource.qualified());
+        return names;
+    }();
+    return all.contains(qualified);
 }
 
 const JobKind* find_kind(std::string_view api_version, std::string_view kind) {

@@ -1,6 +1,7 @@
 #include "jobs/internal/choices.h"
 #include "jobs/internal/schema_of.h"
 #include "jobs/job.h"
+#include "jobs/kind.h"
 
 namespace muster::jobs {
 
@@ -194,17 +195,39 @@ static FieldNotes field_notes(const JobStatus*) {
 template kube::Schema::Ptr schema_of<RunPolicy>();
 template kube::Schema::Ptr schema_of<ReplicaSpec>();
 
-kube::Schema::Ptr status_schema(bool rising_ids) {
+namespace {
+
+/// What DLRover's operator has in addition (go/elasticjob/api/v1alpha1, ElasticJobStatus).
+kube::Schema::Ptr dlrover_status_schema(const kube::Schema::Ptr& usual) {
+    auto status = std::make_shared<kube::Schema>(*usual);
+    auto phase = std::make_shared<kube::Schema>(*schema_parts::scalar(kube::Schema::Type::kString));
+    phase->description =
+        "The state of the job: Created, Pending, Running, Restarting, Suspended, Succeeded or "
+        "Failed.";
+    auto copy = std::make_shared<kube::Schema>(*schema_parts::any_object());
+    copy->description =
+        "Conditions, counts of pods and times once more, where DLRover's operator writes them.";
+    status->properties.insert_or_assign("phase", std::move(phase));
+    status->properties.insert_or_assign("status", std::move(copy));
+    return status;
+}
+
+kube::Schema::Ptr without_members(const kube::Schema::Ptr& whole) {
+    auto schema = std::make_shared<kube::Schema>(*whole);
+    std::vector<kube::SchemaProperties::Entry> kept;
+    for (const auto& property : whole->properties)
+        if (property.first != "members") kept.push_back(property);
+    schema->properties = kube::SchemaProperties(std::move(kept));
+    return schema;
+}
+
+}  // namespace
+
+kube::Schema::Ptr status_schema(StatusForm form, bool rising_ids) {
     static const kube::Schema::Ptr whole = schema_of<JobStatus>();
-    static const kube::Schema::Ptr without_members = [] {
-        auto schema = std::make_shared<kube::Schema>(*whole);
-        std::vector<kube::SchemaProperties::Entry> kept;
-        for (const auto& property : whole->properties)
-            if (property.first != "members") kept.push_back(property);
-        schema->properties = kube::SchemaProperties(std::move(kept));
-        return schema;
-    }();
-    return rising_ids ? whole : without_members;
+    static const kube::Schema::Ptr usual = without_members(whole);
+    const kube::Schema::Ptr& chosen = rising_ids ? whole : usual;
+    return form == StatusForm::kDlrover ? dlrover_status_schema(chosen) : chosen;
 }
 
 }  // namespace muster::jobs

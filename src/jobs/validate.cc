@@ -153,7 +153,7 @@ std::vector<Cause> validate(const Job& job) {
         const std::string path = job.replica_path(type.name);
         check_replicas(job, type, *spec, path, causes);
         check_policy(job, type, spec->restart_policy, path + ".restartPolicy", causes);
-        append(causes, check_template(kind, spec->template_, path));
+        append(causes, check_template(kind, type, spec->template_, path));
     }
     if (kind.own_rules) append(causes, kind.own_rules(job));
     return causes;

@@ -138,9 +138,17 @@ class TemplateWarnings {
         const std::string& wanted = spec_.restart_policy.empty()
                                         ? job_.kind->default_policy(type_.name)
                                         : spec_.restart_policy;
+        const bool only_pods = job_.kind->restarts_as_pods;
         const std::string pods =
-            wanted == "ExitCode" || job_.restarts_all(type_) ? "Never" : wanted;
+            only_pods || wanted == "ExitCode" || job_.restarts_all(type_) ? "Never" : wanted;
         if (written.empty() || written == pods) return;
+        if (only_pods)
+            return found_.push_back(ineffective(
+                path_ + ".spec.restartPolicy",
+                fmt::format(
+                    "\"{}\" is overwritten with \"Never\": a replica that failed restarts as a "
+                    "new pod",
+                    written)));
         found_.push_back(ineffective(
             path_ + ".spec.restartPolicy",
             fmt::format("\"{}\" is overwritten with \"{}\"; set {}.restartPolicy instead", written,

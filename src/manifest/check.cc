@@ -10,6 +10,7 @@
 
 #include "apiserver/object_rules.h"
 #include "base/parse_number.h"
+#include "jobs/scale_plan.h"
 #include "kube/objects/codec.h"
 #include "kube/schema/schema.h"
 #include "kube/values/json_access.h"
@@ -146,6 +147,8 @@ class DocumentCheck {
         check_unknown(*found.known);
         if (found.known->job_kind != nullptr)
             check_job(*found.known->job_kind, checked);
+        else if (found.known->type == jobs::kScalePlans)
+            check_scale_plan();
         else
             check_built_in(*found.known);
         bool good =
@@ -235,6 +238,15 @@ class DocumentCheck {
         return field.starts_with("spec") || field.starts_with("metadata.labels") ||
                field.starts_with("metadata.annotations") ||
                field.starts_with("metadata.finalizers");
+    }
+
+    void check_scale_plan() {
+        const jobs::ScalePlanReview review = jobs::review_scale_plan(document_.object);
+        for (const Cause& cause : review.problems)
+            error(cause.field, without_path(cause.message, cause.field));
+        for (const Cause& cause : review.warnings)
+            problems_.push_back(document_.problem(Severity::kWarning, cause.field,
+                                                  without_path(cause.message, cause.field)));
     }
 
     void check_built_in(const KnownKind& known) {

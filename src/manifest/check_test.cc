@@ -47,6 +47,22 @@ TEST(Check, AnElasticJobOfTorchElasticIsNotTakenForOneOfDLRover) {
                     "PyTorchJob whose minReplicas and maxReplicas are in spec.elasticPolicy")));
 }
 
+TEST(Check, APlanOfAnElasticJobIsCheckedAtItsPlaces) {
+    const auto plan = [](const std::string& spec) {
+        return problems_of(
+            "apiVersion: elastic.iml.github.io/v1alpha1\nkind: ScalePlan\n"
+            "metadata: {name: p, labels: {elasticjob-name: j}}\nspec:\n" +
+            spec);
+    };
+    EXPECT_THAT(plan("  replicaResourceSpecs: {ps: {replicas: 2}}\n"), IsEmpty());
+    EXPECT_THAT(
+        plan("  ownerJob: j\n"),
+        testing::ElementsAre(HasSubstr("j.yaml:4:1: error: spec: the plan changes nothing")));
+    EXPECT_THAT(
+        plan("  psHosts: [a:1]\n  removePods:\n  - {type: worker}\n"),
+        testing::ElementsAre(HasSubstr("error: spec.removePods[0].name: which pod is meant")));
+}
+
 /// Each kind of bad input of a job: where it is shown.
 struct Row {
     std::string name;
@@ -96,8 +112,8 @@ INSTANTIATE_TEST_SUITE_P(
             "j.yaml:2:7: error: kind: TrainJob is known in Kubeflow, but not served here yet: put "
             "the command of its trainer into a PyTorchJob"},
         Row{"KindOfAnotherProject", "kind: PyTorchJob", "kind: ElasticJob",
-            "j.yaml:2:7: error: kind: ElasticJob is known in DLRover, but not served here yet: put "
-            "its dlrover-run command into a PyTorchJob"},
+            "j.yaml:1:13: error: apiVersion: ElasticJob is not served in version "
+            "\"kubeflow.org/v1\"; write apiVersion: elastic.iml.github.io/v1alpha1"},
         Row{"KindForAClusterAlone", "kind: PyTorchJob", "kind: LocalQueue",
             "j.yaml:2:7: note: kind: the LocalQueue is passed over: nothing here acts on one"},
         Row{"UnknownVersion", "apiVersion: kubeflow.org/v1", "apiVersion: kubeflow.org/v2",

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "apiserver/object_rules.h"
+#include "jobs/scale_plan.h"
 
 namespace muster::manifest {
 
@@ -75,6 +76,7 @@ std::vector<KnownKind> make_known_kinds() {
     std::vector<KnownKind> kinds;
     for (const jobs::JobKind* kind : jobs::all_kinds())
         kinds.push_back({kind->resource, jobs::object_schema(*kind), kind});
+    kinds.push_back({jobs::kScalePlans, jobs::scale_plan_schema(), nullptr});
     for (const kube::ResourceType* type :
          {&kube::types::kConfigMaps, &kube::types::kNamespaces, &kube::types::kPods,
           &kube::types::kSecrets, &kube::types::kServices})
@@ -93,16 +95,10 @@ struct Elsewhere {
     std::string_view project;
     std::string_view instead;  ///< what does the same here
 };
-constexpr std::array<Elsewhere, 4> kElsewhere = {{
+constexpr std::array<Elsewhere, 2> kElsewhere = {{
     {"ElasticJob", "elastic.pytorch.org", "TorchElastic",
      "write it as a PyTorchJob whose minReplicas and maxReplicas are in spec.elasticPolicy, and "
      "which needs no etcd (examples/pytorch-elastic.yaml)"},
-    {"ElasticJob", "", "DLRover",
-     "put its dlrover-run command into a PyTorchJob and start that with 'muster run --elastic' "
-     "(docs/elastic.md, From DLRover)"},
-    {"ScalePlan", "", "DLRover",
-     "the nodes of an elastic PyTorchJob come and go within --nnodes or elasticPolicy "
-     "(docs/elastic.md, From DLRover)"},
     {"TrainJob", "", "Kubeflow",
      "put the command of its trainer into a PyTorchJob (examples/pytorch-digits.yaml)"},
 }};
@@ -157,6 +153,15 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
         other_operator = known.job_kind != nullptr && is_of_others(group);
     }
     if (found.known != nullptr) return found;
+    const auto elsewhere = std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) {
+        return one.kind == kind && (one.group.empty() || one.group == group);
+    });
+    if (elsewhere != kElsewhere.end()) {
+        found.message =
+            fmt::format("{} is known in {}, but not served here yet: {}; the served kinds are {}",
+                        kind, elsewhere->project, elsewhere->instead, list_known());
+        return found;
+    }
     if (!versions.empty()) {
         found.kind_is_known = true;
         if (other_operator) {
@@ -168,15 +173,6 @@ Lookup look_up(std::string_view api_version, std::string_view kind) {
         }
         found.message = fmt::format("{} is not served in version \"{}\"; write apiVersion: {}",
                                     kind, api_version, fmt::join(versions, " or "));
-        return found;
-    }
-    const auto elsewhere = std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) {
-        return one.kind == kind && (one.group.empty() || one.group == group);
-    });
-    if (elsewhere != kElsewhere.end()) {
-        found.message =
-            fmt::format("{} is known in {}, but not served here yet: {}; the served kinds are {}",
-                        kind, elsewhere->project, elsewhere->instead, list_known());
         return found;
     }
     const std::string nearest = kube::nearest_name(kind, names);

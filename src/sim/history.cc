@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 #include <cstring>
 
+#include "jobs/kind.h"
 #include "sim/internal/json_view.h"
 
 namespace muster::sim {
@@ -69,7 +70,7 @@ std::string name_of(const store::StoreKey& key) {
     return key.namespace_ == "default" ? key.name : key.namespace_ + "/" + key.name;
 }
 
-bool is_job(const store::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
+bool is_job(const store::StoreKey& key) { return jobs::is_job_resource(key.resource); }
 
 }  // namespace
 

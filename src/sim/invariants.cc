@@ -37,7 +37,7 @@ std::string_view owner_uid(const json::value& object) {
     return {};
 }
 
-bool is_job(const store::StoreKey& key) { return key.resource.ends_with(".kubeflow.org"); }
+bool is_job(const store::StoreKey& key) { return jobs::is_job_resource(key.resource); }
 bool by_operator(std::string_view who) { return who.starts_with("operator"); }
 
 bool finished(const json::value& job) {

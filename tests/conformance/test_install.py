@@ -222,6 +222,10 @@ def mpi(types, version="v2beta1", **more):
     return job("MPIJob", "mpiReplicaSpecs", types, version=version, **more)
 
 
+def elastic(types, **more):
+    return {**job("ElasticJob", "replicaSpecs", types, **more), "apiVersion": "elastic.iml.github.io/v1alpha1"}
+
+
 def shell(manifest, way):
     manifest["metadata"]["annotations"] = {"muster.dev/remote-shell": way}
     return manifest
@@ -261,6 +265,11 @@ REFUSED = [
     (mpi({"Launcher": 1}, version="v1alpha2", mpiDistribution="MPICH", mpiImplementation="Intel"), "spec.mpiDistribution"),
     (mpi({"Launcher": 1}, sshAuthMountPath="keys"), "must be a path from the root"),
     (mpi({"Launcher": 1, "Worker": 1}, version="v1", mainContainer="other"), "no container of this name"),
+    (elastic({"ps": 1}), "no replica here can make the job succeed"),
+    (elastic({"worker": 2}, distributionStrategy="Local"), "the strategy Local has one worker"),
+    (elastic({"worker": {"priority": "first"}}), 'a priority is "high"'),
+    (elastic({"worker": 1}, name="a" * 36), "the name of the pod of its master would be too long"),
+    (elastic({"worker": {"template": {"spec": {"containers": [{"name": "main"}]}}}}), "a container has no image"),
     (shell(mpi({"Launcher": 1}), "kubexec"), 'write "rsh" or "ssh"'),
     (shell(mpi({"Launcher": 1}, version="v1"), "ssh"), 'write "rsh" or "kubexec"'),
 ]
@@ -272,6 +281,8 @@ ADMITTED = [
     pytorch({"Worker": 2}, elasticPolicy={"minReplicas": 2, "maxReplicas": 2}), tensorflow({"Worker": 3, "PS": 1}),
     mpi({"Launcher": 1}), mpi({"Launcher": 1, "Worker": 0}, version="v1"), mpi({"Launcher": {"restartPolicy": "Always"}}, version="v1"),
     mpi({"Launcher": 1}, version="v1", backoffLimit=2, runPolicy={"backoffLimit": 2}), mpi({"Launcher": 1}, name="a" * 54),
+    elastic({"worker": {"priority": "0.5"}}, name="a" * 35), elastic({"worker": 1}, distributionStrategy="Local", name="a" * 40),
+    elastic({"worker": 1, "dlrover-master": {"template": {"spec": {"containers": [{"name": "main"}]}}}}),
     shell(mpi({"Launcher": 1}, version="v1"), "rsh"), job("MXJob", "mxReplicaSpecs", {"Tuner": 1}, container="mxnet", jobMode="MXTune"),
 ]
 

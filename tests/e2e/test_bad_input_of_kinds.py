@@ -16,17 +16,19 @@ KINDS = {
     "PaddleJob": ("v1", "paddleReplicaSpecs", "paddle"),
     "JAXJob": ("v1", "jaxReplicaSpecs", "jax"),
     "MPIJob": ("v2beta1", "mpiReplicaSpecs", "mpi"),
+    "ElasticJob": ("v1alpha1", "replicaSpecs", "main"),
 }
 GOOD = {"PyTorchJob": {"Master": 1, "Worker": 1}, "TFJob": {"Chief": 1, "PS": 1, "Worker": 2},
         "MXJob": {"Scheduler": 1, "Server": 1, "Worker": 1}, "XGBoostJob": {"Master": 1, "Worker": 1},
-        "PaddleJob": {"Worker": 2}, "JAXJob": {"Worker": 2}, "MPIJob": {"Launcher": 1, "Worker": 2}}
+        "PaddleJob": {"Worker": 2}, "JAXJob": {"Worker": 2}, "MPIJob": {"Launcher": 1, "Worker": 2}, "ElasticJob": {"ps": 1, "worker": 2}}
+GROUPS = {"ElasticJob": "elastic.iml.github.io"}
 
 
 def manifest(kind, replicas=None, *, version=None, name="demo", spec="", container=None, ports="",
              type_mark=None, map_mark=""):
     """A job of one container a replica. `spec` are lines of the spec; the marks put § before a replica type or the map."""
     own_version, field, own_container = KINDS[kind]
-    lines = [f"apiVersion: kubeflow.org/{version or own_version}", f"kind: {kind}", f"metadata: {{name: {name}}}", "spec:"]
+    lines = [f"apiVersion: {GROUPS.get(kind, 'kubeflow.org')}/{version or own_version}", f"kind: {kind}", f"metadata: {{name: {name}}}", "spec:"]
     if kind == "MXJob" and "jobMode" not in spec:
         lines.append("  jobMode: MXTrain")
     lines += [f"  {line}" for line in spec.splitlines()]
@@ -74,9 +76,26 @@ CASES = {
         "something else"),
     "PyTorchJob v1beta2: a bad cleanPodPolicy": (
         manifest("PyTorchJob", version="v1beta2", spec="cleanPodPolicy: §Some"), "spec.cleanPodPolicy", "Running"),
+    "ElasticJob: unknown strategy": (
+        manifest("ElasticJob", spec="distributionStrategy: §AllReduceStrategy"), "spec.distributionStrategy",
+        'did you mean "AllreduceStrategy"?'),
+    "ElasticJob: no worker": (
+        manifest("ElasticJob", {"ps": 1}, map_mark="§"), "spec.replicaSpecs.worker", "add workers"),
+    "ElasticJob: Local with two workers": (
+        manifest("ElasticJob", {"worker": "§2"}, spec="distributionStrategy: Local"), "spec.replicaSpecs.worker.replicas",
+        "one worker"),
+    "ElasticJob: a fraction of 1.5": (
+        manifest("ElasticJob", {"worker": '2\n      priority: §"1.5"'}), "spec.replicaSpecs.worker.priority", "at most 1"),
+    "ElasticJob: criticalNodes out of range": (
+        manifest("ElasticJob", {"worker": '2\n      criticalNodes: §"2:1"'}), "spec.replicaSpecs.worker.criticalNodes",
+        "ranks are 0 to 1"),
+    "ElasticJob: a limit that is no amount": (
+        manifest("ElasticJob", spec="resourceLimits: {cpu: §many}"), "spec.resourceLimits.cpu", "is no amount"),
+    "ElasticJob: two masters": (
+        manifest("ElasticJob", {"dlrover-master": "§2", "worker": 1}), "spec.replicaSpecs.dlrover-master.replicas", "must be 1"),
     **{f"{kind}: wrong container name": (
         manifest(kind, container="main"), f"spec.{field}", f"\"{container}\"")
-        for kind, (_, field, container) in KINDS.items() if kind != "MPIJob"},
+        for kind, (_, field, container) in KINDS.items() if kind not in ("MPIJob", "ElasticJob")},
     **{f"{kind}: a port out of range": (
         manifest(kind, ports=", ports: [{name: web, containerPort: §70000}]"), f"spec.{field}", "65535")
         for kind, (_, field, _) in KINDS.items()},

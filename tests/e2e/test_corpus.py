@@ -75,6 +75,8 @@ def test_a_published_manifest(muster, path):
             assert any(reason in line for reason in reasons), checked
         return
     assert checked.status == 0, checked
+    if "kind: ScalePlan" in path.read_text():
+        return  # it changes a job that it does not have
     planned = muster.run("explain", path, "-o", "json")
     assert planned.status == 0, planned
     job = json.loads(planned.out)

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "jobs/scale_plan.h"
+
 namespace muster::control_plane {
 
 namespace {
@@ -21,6 +23,13 @@ json::array rules_for(std::span<const jobs::JobKind* const> kinds, const json::a
         if (!kind->scaled_type.empty())
             of_group.insert(fmt::format("{}/scale", kind->resource.plural));
         if (with_status) of_group.insert(fmt::format("{}/status", kind->resource.plural));
+    }
+    // Changes of ElasticJobs, where those are among the kinds.
+    if (const auto with_plans = resources.find(jobs::kScalePlans.group);
+        with_plans != resources.end()) {
+        with_plans->second.insert(jobs::kScalePlans.plural);
+        if (with_status)
+            with_plans->second.insert(fmt::format("{}/status", jobs::kScalePlans.plural));
     }
     json::array rules;
     for (const auto& [group, names] : resources)

@@ -22,9 +22,10 @@ using kube::item_path;
 
 class TemplateRules {
   public:
-    TemplateRules(const JobKind& kind, const kube::PodTemplateSpec& pod_template,
-                  const std::string& path)
+    TemplateRules(const JobKind& kind, const ReplicaType& type,
+                  const kube::PodTemplateSpec& pod_template, const std::string& path)
         : kind_(kind),
+          type_(type),
           template_(pod_template),
           template_path_(path + ".template"),
           spec_path_(template_path_ + ".spec") {}
@@ -84,13 +85,18 @@ class TemplateRules {
                 add(duplicate(
                     here + ".name",
                     fmt::format("another container of this pod is named \"{}\"", container.name)));
-            if (container.image.empty())
+            if (container.image.empty() && !gets_image(container))
                 add(required(here + ".image", "a container needs an image"));
             check_ports(container, here);
             check_env(container, here);
             check_mounts(container, here);
             check_resources(container.resources, here + ".resources");
         }
+    }
+
+    /// Whether the kind says which image it is.
+    bool gets_image(const kube::Container& container) const {
+        return type_.own_program && &container == default_container(kind_, template_.spec);
     }
 
     static Cause bad_label(const std::string& field, std::string_view what,
@@ -221,14 +227,14 @@ class TemplateRules {
         const std::string& wanted = kind_.container_name;
         const std::vector<kube::Container>& containers = template_.spec.containers;
         if (containers.empty()) {
-            add(required(field, wanted.empty()
+            add(required(field, wanted.empty() || kind_.any_container
                                     ? std::string("there are no containers; add one")
                                     : fmt::format("there are no containers; add one that is named "
                                                   "\"{}\"",
                                                   wanted)));
             return;
         }
-        if (wanted.empty()) return;
+        if (wanted.empty() || kind_.any_container) return;
         std::vector<std::string> names;
         for (const kube::Container& container : containers) {
             if (container.name.empty() || container.name == wanted) return;
@@ -252,6 +258,7 @@ class TemplateRules {
     }
 
     const JobKind& kind_;
+    const ReplicaType& type_;
     const kube::PodTemplateSpec& template_;
     std::string template_path_;
     std::string spec_path_;
@@ -262,9 +269,10 @@ class TemplateRules {
 
 }  // namespace
 
-std::vector<Cause> check_template(const JobKind& kind, const kube::PodTemplateSpec& pod_template,
+std::vector<Cause> check_template(const JobKind& kind, const ReplicaType& type,
+                                  const kube::PodTemplateSpec& pod_template,
                                   const std::string& path) {
-    return TemplateRules(kind, pod_template, path).check();
+    return TemplateRules(kind, type, pod_template, path).check();
 }
 
 }  // namespace muster::jobs

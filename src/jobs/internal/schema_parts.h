@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "kube/schema/schema.h"
 
 namespace muster::jobs {
 
-/// The schema of JobStatus; with members for kinds that have them.
-kube::Schema::Ptr status_schema(bool rising_ids);
+enum class StatusForm : std::uint8_t;
+
+/// The schema of `.status`; with members for kinds that have them.
+kube::Schema::Ptr status_schema(StatusForm form, bool rising_ids);
 
 namespace schema_parts {
 

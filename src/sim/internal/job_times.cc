@@ -1,11 +1,12 @@
 #include "sim/internal/job_times.h"
 
+#include "jobs/kind.h"
 #include "sim/internal/json_view.h"
 
 namespace muster::sim {
 
 void JobTimes::change(Instant now, const store::StoreChange& change) {
-    if (change.object == nullptr || !change.key.resource.ends_with(".kubeflow.org")) return;
+    if (change.object == nullptr || !jobs::is_job_resource(change.key.resource)) return;
     Times& times = times_[change.key];
     if (change.previous == nullptr) times = {.made = now};
     if (times.ended) return;

@@ -125,6 +125,8 @@ KINDS = {
     "MPIJob": of_mpi,
 }
 
+# Their programs speak to a master.
+DLROVER = ("ElasticJob", "ScalePlan")
 NO_VOLUMES = {"nfs"}
 
 # What the stand-ins say when they have done it.
@@ -133,6 +135,8 @@ DONE = r"accuracy: |pi is 3\.14159|tuned with"
 
 def stand_in(job):
     """The published job with programs that are here; raises CantRun."""
+    if job["kind"] in DLROVER:
+        raise CantRun("the job's master is not there yet")
     if job["kind"] not in KINDS:
         raise CantRun(f"{job['kind']} is not served")
     for template in replicas_of(job).values():

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ranges>
 #include <set>
 
@@ -18,7 +19,12 @@ constexpr std::size_t kMostInSlice = 100;
 constexpr std::size_t kMostAddresses = 1000;
 constexpr std::size_t kMostPorts = 100;  // each pod has them all
 constexpr std::string_view kHeadless = "service.kubernetes.io/headless";
-constexpr std::string_view kJobGroup = "kubeflow.org/";
+constexpr std::array<std::string_view, 2> kJobGroups{"kubeflow.org/", "elastic.iml.github.io/"};
+
+bool is_of_jobs(std::string_view api_version) {
+    return std::ranges::any_of(
+        kJobGroups, [&](std::string_view group) { return api_version.starts_with(group); });
+}
 
 std::optional<std::int64_t> port_of_container(const json::object& pod, std::string_view name,
                                               std::string_view protocol) {
@@ -130,11 +136,10 @@ bool has_endpoints(const json::object& service) {
     const json::object* selector = object_at(spec, "selector");
     if (selector == nullptr || selector->empty() || string_at(spec, "type") == "ExternalName")
         return false;
-    return std::ranges::none_of(objects_at(metadata_of(service), "ownerReferences"),
-                                [](const json::object* owner) {
-                                    return bool_at(*owner, "controller") &&
-                                           string_at(*owner, "apiVersion").starts_with(kJobGroup);
-                                });
+    return std::ranges::none_of(
+        objects_at(metadata_of(service), "ownerReferences"), [](const json::object* owner) {
+            return bool_at(*owner, "controller") && is_of_jobs(string_at(*owner, "apiVersion"));
+        });
 }
 
 std::optional<PodEndpoint> pod_endpoint(const json::object& service, const json::object& pod) {

@@ -9,6 +9,7 @@
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
 #include "cli/internal/run/views.h"
+#include "jobs/kind.h"
 #include "kube/objects/age.h"
 #include "kube/values/base64.h"
 #include "kube/values/json_access.h"
@@ -243,7 +244,7 @@ std::string describe_object(const json::value& value, const std::vector<kube::Ob
         describe_node(page, *object, now);
     } else if (kind == "Secret" && version == "v1") {
         describe_secret(page, *object);
-    } else if (version.starts_with("kubeflow.org/")) {
+    } else if (jobs::find_kind(version, kind) != nullptr) {
         describe_job(page, *object, pods, now);
     } else {
         for (const auto& [key, field] : *object)

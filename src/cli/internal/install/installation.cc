@@ -1,6 +1,7 @@
 #include "cli/internal/install/installation.h"
 
 #include "jobs/kind.h"
+#include "jobs/scale_plan.h"
 
 namespace muster::cli {
 
@@ -17,7 +18,9 @@ json::value namespace_object(const Installation& installation) {
 }
 
 Part job_definitions() {
-    return {.name = "crds", .objects = jobs::custom_resource_definitions(jobs::all_kinds())};
+    std::vector<json::value> all = jobs::custom_resource_definitions(jobs::all_kinds());
+    all.push_back(jobs::scale_plan_definition());
+    return {.name = "crds", .objects = std::move(all)};
 }
 
 std::vector<Part> parts_of(const Installation& installation) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/internal/install/installation.h"
+#include "jobs/scale_plan.h"
 
 namespace muster::cli {
 
@@ -53,12 +54,22 @@ std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* cons
     std::vector<Permission> all;
     add_jobs(kinds, all);
     const std::vector<Permission> others = {
+        {.group = jobs::kScalePlans.group,
+         .resources = {jobs::kScalePlans.plural},
+         .verbs = {"get", "list", "watch", "create", "delete"},
+         .why = "changes of ElasticJobs; the job's master has one, and finished ones are deleted"},
+        {.group = jobs::kScalePlans.group,
+         .resources = {jobs::kScalePlans.plural + "/status"},
+         .verbs = {"update"},
+         .why = "to write what became of one"},
         {.resources = {"pods"},
          .verbs = {"get", "list", "watch", "create", "delete", "patch"},
          .why = "the replicas; patched when one is adopted or released"},
         {.resources = {"services"},
          .verbs = {"get", "list", "watch", "create", "update", "delete", "patch"},
-         .why = "the names of replicas; updated if someone changed that of an MPIJob"},
+         .why = "the names of replicas; updated if someone changed that of an MPIJob, or of the "
+                "master "
+                "of an ElasticJob"},
         {.resources = {"configmaps", "secrets"},
          .verbs = {"get", "list", "watch", "create", "update"},
          .need = Need::kMpi,

@@ -6,6 +6,7 @@
 
 #include "cli/internal/install/installation.h"
 #include "cli/internal/install/permissions.h"
+#include "jobs/scale_plan.h"
 
 namespace muster::cli {
 
@@ -60,6 +61,9 @@ json::array rules_for_jobs(const std::set<std::string>& subresources, const json
             resources.insert(kind->resource.plural + subresource);
         }
     }
+    for (const std::string& subresource : subresources)
+        if (subresource != "/scale")
+            by_group[jobs::kScalePlans.group].insert(jobs::kScalePlans.plural + subresource);
     json::array rules;
     for (const auto& [group, resources] : by_group)
         rules.push_back(rule(group, json::array(resources.begin(), resources.end()), verbs));

@@ -86,7 +86,8 @@ class ConvertVerb final : public VerbOf<ConvertOptions> {
         const std::size_t slash = to_.find('/');
         if (slash != std::string::npos) options_.to_kind = to_.substr(0, slash);
         options_.to_version = slash == std::string::npos ? to_ : to_.substr(slash + 1);
-        if (options_.to_kind == kGroupOfJobs) options_.to_kind.clear();
+        // As it is in apiVersion.
+        if (options_.to_kind == "kubeflow.org") options_.to_kind.clear();
         if (!to_.empty() && (options_.to_version.empty() || slash == 0 ||
                              options_.to_version.find('/') != std::string::npos))
             return fmt::format(

@@ -63,7 +63,7 @@ Task<Result<std::string>> description_of(Connection& connection, const ApiResour
                                          kube::ObjectPtr object) {
     const json::object& root = object->get_object();
     std::vector<kube::ObjectPtr> pods;
-    if (resource.type.group == kGroupOfJobs) {
+    if (is_of_jobs(resource)) {
         CO_TRY(pods, co_await pods_of_job(connection, object));
     }
     kube::ListOptions where;

@@ -12,9 +12,9 @@ Result<std::vector<const ApiResource*>> kinds_of_bare_names(const ResourceCatalo
     std::vector<const ApiResource*> kinds;
     std::set<std::string> seen;
     for (const ApiResource& resource : catalog.all()) {
-        if (resource.type.group != kGroupOfJobs || !resource.can("get")) continue;
+        if (!is_of_jobs(resource) || !resource.can("get")) continue;
         // A kind has all of its objects in each of its versions.
-        if (seen.insert(resource.type.plural).second) kinds.push_back(&resource);
+        if (seen.insert(resource.type.qualified()).second) kinds.push_back(&resource);
     }
     TRY(const auto pods, catalog.find("pods"));
     kinds.push_back(pods.front());

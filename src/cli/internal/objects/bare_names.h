@@ -6,11 +6,14 @@
 
 #include "cli/internal/connect/connection.h"
 #include "cli/internal/objects/object_words.h"
+#include "jobs/kind.h"
 
 namespace muster::cli {
 
-/// The API group of all kinds of jobs.
-inline constexpr std::string_view kGroupOfJobs = "kubeflow.org";
+/// Whether its objects are jobs.
+inline bool is_of_jobs(const ApiResource& resource) {
+    return jobs::is_job_resource(resource.type.qualified());
+}
 
 /// An object that a bare name means.
 struct NamedObject {

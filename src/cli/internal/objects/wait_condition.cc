@@ -6,6 +6,7 @@
 #include "base/lower_case.h"
 #include "cli/internal/objects/json_path_template.h"
 #include "cli/internal/objects/object_table.h"
+#include "jobs/kind.h"
 #include "kube/values/json_access.h"
 
 namespace muster::cli {
@@ -16,7 +17,6 @@ using kube::string_at;
 
 constexpr std::string_view kCondition = "condition=";
 constexpr std::string_view kJsonPath = "jsonpath=";
-constexpr std::string_view kJobGroup = "kubeflow.org/";
 
 const json::object* condition_of(const json::object& object, std::string_view type) {
     const json::object* status = kube::object_at(object, "status");
@@ -41,7 +41,8 @@ std::string condition_words(const json::object& condition) {
 
 /// A job's final state other than `type`: our job kinds have one of the two and keep it.
 const json::object* other_end(const json::object& object, std::string_view type) {
-    if (!string_at(object, "apiVersion").starts_with(kJobGroup)) return nullptr;
+    if (jobs::find_kind(string_at(object, "apiVersion"), string_at(object, "kind")) == nullptr)
+        return nullptr;
     const bool end = equal_without_case(type, "Succeeded") || equal_without_case(type, "Failed");
     if (!end) return nullptr;
     for (const std::string_view other : {"Succeeded", "Failed"}) {

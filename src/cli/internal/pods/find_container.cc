@@ -59,7 +59,7 @@ Task<Result<ChosenContainer>> find_container(Connection& connection, std::string
                         fmt::format("{} is a pod, which has no replicas", words.name));
     if (is_pod())
         co_return choose_container({reachable_pod(*found.object)}, std::move(choice), words.name);
-    if (found.resource->type.group != kGroupOfJobs)
+    if (!is_of_jobs(*found.resource))
         co_return Error(Code::kInvalid,
                         fmt::format("{} is neither a pod nor a job of training", text));
     if (!words.replica.empty()) choice.replica = words.replica;

@@ -50,10 +50,15 @@ class WaitCheck {
 
     void check_job(const manifest::CheckedObject& object) {
         const jobs::RunPolicy& policy = object.job->run_policy;
-        if (policy.suspend.value_or(false))
-            add(object, "spec.runPolicy.suspend",
-                "the job is suspended, and nothing here resumes it: leave this out, or pass --set "
-                "spec.runPolicy.suspend=false");
+        if (policy.suspend.value_or(false)) {
+            const json::object& spec = kube::child(object.document.object.get_object(), "spec");
+            const std::string field =
+                kube::bool_at(spec, "suspend") ? "spec.suspend" : "spec.runPolicy.suspend";
+            add(object, field,
+                fmt::format("the job is suspended, and nothing here resumes it: leave this out, or "
+                            "pass --set {}=false",
+                            field));
+        }
         // The check of the job has warned of it.
         if (!jobs::is_ours(*object.job->kind, policy.managed_by) && !options_.for_others)
             add(object, "spec.runPolicy.managedBy",
@@ -129,7 +134,7 @@ class WaitCheck {
             for (std::int32_t i = 0; i < replicas_of(job, type.name); ++i) {
                 const std::string name = jobs::replica_name(job, {type.name, i});
                 claim(object, "Pod", name);
-                if (job.kind->services) claim(object, "Service", name);
+                if (job.kind->has_services(type.name)) claim(object, "Service", name);
             }
         }
         if (job.kind->owned_objects)

@@ -39,10 +39,10 @@ bool keeps_its_pods(const manifest::CheckedObject& object) {
     return spec.contains(kField) || kube::child(spec, "runPolicy").contains(kField);
 }
 
-/// Parameter servers serve until they are stopped.
+/// Parameter servers serve until they are stopped, and so does the master of an ElasticJob.
 bool never_finishes(const PodView& pod) {
-    return pod.replica_type == "ps" || pod.replica_type == "server" ||
-           pod.replica_type == "scheduler";
+    return pod.replica_type == "ps" || pod.replica_type == "dlrover-master" ||
+           pod.replica_type == "server" || pod.replica_type == "scheduler";
 }
 
 /// "a, b, c and 7 more".

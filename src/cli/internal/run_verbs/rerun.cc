@@ -113,9 +113,9 @@ Task<Result<int>> rerun_job(Connection& connection, std::string word) {
     CO_TRY(const NamedJob job, co_await find_job(connection, word));
     const std::optional<JobView> view = job_view(*job.object);
     if (!view) co_return Error(Code::kInvalid, job.shown + " is not a job");
-    const json::object& policy =
-        kube::child(kube::child(job.object->get_object(), "spec"), "runPolicy");
-    if (kube::bool_at(policy, "suspend")) {
+    const json::object& spec = kube::child(job.object->get_object(), "spec");
+    if (kube::bool_at(kube::child(spec, "runPolicy"), "suspend") ||
+        kube::bool_at(spec, "suspend")) {
         CO_TRY_VOID(co_await set_suspended(connection, job, false));
         print(job.shown + " continues\n");
         co_return 0;

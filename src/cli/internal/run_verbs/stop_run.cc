@@ -9,6 +9,7 @@
 #include "base/time/time_limit.h"
 #include "cli/internal/runs/run_watch.h"
 #include "jobs/kind.h"
+#include "kube/values/json_access.h"
 
 namespace muster::cli {
 
@@ -55,6 +56,9 @@ Result<void> stop_run(const FoundRun& run, bool force,
 
 Task<Result<void>> set_suspended(Connection& connection, NamedJob job, bool suspended) {
     json::value patch{{"spec", {{"runPolicy", {{"suspend", suspended}}}}}};
+    // An ElasticJob may say so there, too, and rests as long as one of the two does.
+    if (!suspended && kube::bool_at(kube::child(job.object->get_object(), "spec"), "suspend"))
+        patch.at("spec").as_object()["suspend"] = false;
     CO_TRY_VOID(co_await connection.client().patch(
         job.type, job.namespace_, job.name, kube::ContentType::kMergePatch, std::move(patch)));
     co_return Result<void>();

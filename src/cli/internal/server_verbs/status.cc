@@ -83,7 +83,7 @@ Task<Result<JobCounts>> count_jobs(Connection& server) {
     JobCounts counts;
     std::set<std::string> counted;
     for (const ApiResource& kind : catalog.all()) {
-        if (kind.type.group != kGroupOfJobs || !kind.can("list")) continue;
+        if (!is_of_jobs(kind) || !kind.can("list")) continue;
         // A kind has all of its jobs in each of its versions.
         if (!counted.insert(kind.type.plural).second) continue;
         kube::ListOptions options;

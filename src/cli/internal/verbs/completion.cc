@@ -72,8 +72,7 @@ Task<Result<std::vector<std::string>>> ask(Connection& connection, const Complet
     std::vector<const ApiResource*> resources;
     if (completion.source == Source::kJobs) {
         for (const ApiResource& resource : catalog.all())
-            if (resource.type.group == kGroupOfJobs && resource.can("list"))
-                resources.push_back(&resource);
+            if (is_of_jobs(resource) && resource.can("list")) resources.push_back(&resource);
     } else {
         CO_TRY(resources, catalog.find(completion.source == Source::kNamespaces ? "namespaces"
                                                                                 : completion.kind));

@@ -26,6 +26,10 @@ std::optional<std::uint8_t> starts_after(const jobs::Job& job, const std::string
     return std::nullopt;
 }
 
+std::optional<std::int32_t> restart_limit(const jobs::Job& job, const std::string& type) {
+    return job.kind->restart_limit ? job.kind->restart_limit(job, type) : std::nullopt;
+}
+
 }  // namespace
 
 JobFacts facts_of(const jobs::Job& job) {
@@ -38,7 +42,8 @@ JobFacts facts_of(const jobs::Job& job) {
                                    .policy = restart_policy(*job.kind, spec->restart_policy),
                                    .wanted = spec->replicas.value_or(0),
                                    .after = starts_after(job, type.name),
-                                   .restarts_all = job.restarts_all(type)});
+                                   .restarts_all = job.restarts_all(type),
+                                   .most_in_a_row = restart_limit(job, type.name)});
     }
     facts.success_policy = job.kind->success_policy(job);
     facts.clean = clean_policy(job.run_policy.clean_pod_policy);

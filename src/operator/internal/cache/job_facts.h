@@ -24,6 +24,8 @@ struct TypeFacts {
     /// The type whose pods must all be ready before one of this type is made.
     std::optional<std::uint8_t> after = std::nullopt;
     bool restarts_all = false;  ///< a failure of this type restarts the whole job
+    /// Restarts of one replica in a row after which its failure is final.
+    std::optional<std::int32_t> most_in_a_row = std::nullopt;
 };
 
 /// What decisions read of a job's spec. A job's templates are most of its bytes and are needed only

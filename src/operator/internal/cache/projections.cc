@@ -408,9 +408,8 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     record->large = kube::text_size(object, kWorthSideThread) >= kWorthSideThread;
 
     jobs::JobStatus status;
-    std::vector<Cause> ignored;  // an unreadable status is not ours and counts as empty
     if (const json::value* written = at(object, {"status"}))
-        kube::decode_into(*written, status, "status", ignored);
+        status = jobs::read_status(kind, *written);
     bound_counts(status);
     const bool begun = !status.start_time.empty();
     record->status = PackedStatus(status);

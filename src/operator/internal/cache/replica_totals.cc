@@ -30,7 +30,11 @@ bool CountingRules::wants(SlotId id) const {
 }
 
 RestartRules CountingRules::restart_rules(const PodRecord& pod, const TypeFacts& type) const {
+    // A pod that was evicted, or lost with its node, has no exit code: that is no failure of its
+    // program.
     return {.policy = type.policy,
+            .exhausted = type.most_in_a_row && pod.final_exit_code &&
+                         pod.restart_history.in_a_row >= *type.most_in_a_row,
             .restarts_all = type.restarts_all,
             .paused = paused,
             .current = pod.restart_history.generation >= generation};
@@ -74,8 +78,7 @@ class Share {
         if (outdated) totals_.outdated += sign_;
         if (!rules_.wants(id_)) return mark(totals_.surplus, held);
         totals_.restarts += sign_ * slot_.carried;
-        mark(totals_.unserved,
-             rules_.facts->kind->services && !slot_.service && !slot_.creating_service);
+        mark(totals_.unserved, has_services() && !slot_.service && !slot_.creating_service);
         if (!slot_.pod) return count_without_pod();
         totals_.restarts +=
             sign_ * (slot_.pod->restart_history.restarts + slot_.pod->node_restarts);
@@ -84,6 +87,10 @@ class Share {
     }
 
   private:
+    bool has_services() const {
+        const jobs::JobKind& kind = *rules_.facts->kind;
+        return kind.services && kind.replica_types[id_.type].service;
+    }
     void mark(IndexSet& set, bool member) {
         if (member) set.set(id_.index, sign_ > 0);
     }

@@ -28,6 +28,15 @@ std::size_t hash_of(const jobs::OwnedObject& wanted) {
     return std::hash<std::string>{}(json::serialize(wanted.content));
 }
 
+/// None of a job whose manifest can't be run.
+std::map<std::string, std::int32_t> wanted_replicas(const JobRecord& job) {
+    std::map<std::string, std::int32_t> wanted;
+    if (job.facts != nullptr)
+        for (const TypeFacts& type : job.facts->types)
+            wanted[job.facts->name_of(type.type)] = type.wanted;
+    return wanted;
+}
+
 }  // namespace
 
 Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& table, int parallel,
@@ -414,7 +423,7 @@ Task<void> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::J
                                   {"namespace", job.namespace_},
                                   {"uid", job.uid.get()},
                                   {"resourceVersion", context->status_version}}},
-        {"status", kube::encode(status)},
+        {"status", jobs::write_status(*job.kind, status, wanted_replicas(job))},
     };
     auto written = co_await context->client.update(resource, job.namespace_, job.name,
                                                    std::move(body), "status");

@@ -16,6 +16,8 @@ inline constexpr std::string_view kSuspended = "Suspended";
 /// An object of another owner has a name that the job needs, or the cluster lacks a type of object
 /// that it needs. This condition and Queued are removed with their causes.
 inline constexpr std::string_view kBlocked = "Blocked";
+/// No replica that decides runs yet, of kinds that say so; removed when one does.
+inline constexpr std::string_view kPending = "Pending";
 /// The pods are not made yet because the gang's scheduler has not admitted it.
 inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kSucceeded = "Succeeded";

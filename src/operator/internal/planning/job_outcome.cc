@@ -33,6 +33,7 @@ jobs::ReplicaStatus replica_status(const JobRecord& job, const ReplicaTypeState&
 /// Counts no pod as active that goes because of the end: a finished job is never written again,
 /// whoever looks at it.
 JobOutcome end(Draft& draft) {
+    remove_condition(draft.status, conditions::kPending);
     draft.status.completion_time = kube::format_time(whole_second_from(draft.now));
     const bool stops = stops_what_runs(*draft.job.facts, draft.status, draft.job.name);
     for (auto& [type, counts] : draft.status.replica_statuses) {
@@ -125,6 +126,28 @@ JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
     return JobOutcome::kNewGeneration;
 }
 
+/// Adds the counts of a type that decides.
+void add_deciding(const ReplicaTypeState& state, const jobs::SuccessPolicy& success_policy,
+                  jobs::ReplicaCounts& deciding) {
+    if (!success_policy.counts(state.facts.type)) return;
+    deciding.wanted += state.counts.wanted;
+    deciding.active += state.counts.active;
+    deciding.succeeded += state.counts.succeeded;
+    deciding.failed += state.counts.failed;
+    if (state.facts.type == success_policy.type)
+        deciding.first_succeeded = state.counts.first_succeeded;
+}
+
+/// For kinds that say so: a job is pending from its begin until a deciding replica runs.
+void tell_pending(Draft& draft, bool undecided) {
+    const bool has_run =
+        draft.status.is(conditions::kRunning) || draft.status.is(conditions::kRestarting);
+    if (!draft.job.kind->tells_pending || !undecided || has_run || draft.status.start_time.empty())
+        return remove_condition(draft.status, conditions::kPending);
+    draft.set(conditions::kPending, true, "Pending",
+              fmt::format("{} {} is pending.", draft.kind(), draft.job.name));
+}
+
 /// Whether the final failure of replicas of this type ends the job. If failures are forgiven, only
 /// once no replica is left that could succeed.
 bool is_final(const ReplicaTypeState& state, const jobs::SuccessPolicy& success_policy) {
@@ -148,7 +171,7 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
     const ReplicaTypeState* lapsed = nullptr;
     for (const ReplicaTypeState& state : states) {
         draft.status.replica_statuses[state.name] = replica_status(job, state);
-        if (state.facts.type == facts.success_policy.type) deciding = state.counts;
+        add_deciding(state, facts.success_policy, deciding);
         restarts += state.restarts;
         if (lapsed == nullptr && state.totals.lapsed > 0) lapsed = &state;
     }
@@ -181,6 +204,7 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
     }
     if (!restarting && verdict.outcome == jobs::Outcome::kRunning)
         draft.set(conditions::kRunning, true, "Running", std::move(verdict.message));
+    tell_pending(draft, verdict.outcome == jobs::Outcome::kPending);
     return JobOutcome::kContinues;
 }
 

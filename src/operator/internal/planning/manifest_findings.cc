@@ -36,13 +36,14 @@ Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const 
     Plan plan;
     if (status.finished()) return plan;
     const std::string& kind = record.kind->resource.kind;
+    const std::string& prefix = record.kind->condition_prefix();
     std::string message;
     for (const Cause& cause : why.causes())
         message += (message.empty() ? "" : "; ") + text_of(cause);
     if (message.empty()) message = why.message();
     if (!status.start_time.empty()) {
         plan.events.push_back(
-            {kube::EventType::kWarning, kind + "FailedValidation",
+            {kube::EventType::kWarning, prefix + "FailedValidation",
              fmt::format("the edit of {} {} is not in effect, its pods stay as they are: {}", kind,
                          record.name, message)});
         return plan;
@@ -50,18 +51,18 @@ Plan plan_invalid(const JobRecord& record, const jobs::JobStatus& status, const 
     jobs::JobStatus next = status;
     set_condition(next,
                   {.type = conditions::kCreated,
-                   .reason = kind + "Created",
+                   .reason = prefix + "Created",
                    .message = fmt::format("{} {} is created.", kind, record.name)},
                   now);
     message = fmt::format("{} {} can't be run: {}. Correct the manifest and create the job again.",
                           kind, record.name, message);
     set_condition(
         next,
-        {.type = conditions::kFailed, .reason = kind + "FailedValidation", .message = message},
+        {.type = conditions::kFailed, .reason = prefix + "FailedValidation", .message = message},
         now);
     next.completion_time = kube::format_time(whole_second_from(now));
     plan.status = std::move(next);
-    plan.events.push_back({kube::EventType::kWarning, kind + "FailedValidation", message});
+    plan.events.push_back({kube::EventType::kWarning, prefix + "FailedValidation", message});
     return plan;
 }
 

@@ -250,6 +250,7 @@ class Planner {
             counts.active.reset();
             counts.completed_indexes.clear();
         }
+        remove_condition(draft_.status, conditions::kPending);
         // A user who resumes it does not want to wait.
         draft_.status.restarts_in_a_row.reset();
         draft_.status.last_restart_time.clear();
@@ -461,7 +462,7 @@ class Planner {
         }
     }
     void create_service(const ReplicaTypeState& state, SlotId id) {
-        if (!job_.kind->services || is_adopted(orphans_.services, id)) return;
+        if (!job_.kind->has_services(state.name) || is_adopted(orphans_.services, id)) return;
         const Slot& at = slot(state, id.index);
         const Pause pause =
             at.former_service ? pause_after(*at.former_service, draft_.now) : Pause{};

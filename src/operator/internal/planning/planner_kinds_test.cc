@@ -87,6 +87,63 @@ TEST_F(KindData, RunningComesBeforeSucceededWhereTheKindSaysSo) {
     }
 }
 
+TEST_F(KindData, TypesThatDecideTogetherMustAllBeDone) {
+    jobs::SuccessPolicy both{.type = 1};
+    both.count(0);
+    kind_.success_policy = [both](const jobs::Job&) { return both; };
+    jobs::Job job = make_job({.masters = 1, .workers = 2, .policy = "Never"});
+    job.kind = &kind_;
+    const auto after = [&](PodPhase master) {
+        return summary(status_after(job, make_dependents({{.type = "Master", .phase = master},
+                                                          worker(0, PodPhase::kSucceeded),
+                                                          worker(1, PodPhase::kSucceeded)})));
+    };
+    EXPECT_THAT(after(PodPhase::kRunning), ElementsAre("Created", "Running"));
+    EXPECT_THAT(after(PodPhase::kSucceeded), ElementsAre("Created", "Succeeded"));
+}
+
+TEST_F(KindData, AJobIsPendingUntilADecidingReplicaRunsWhereTheKindSaysSo) {
+    kind_.tells_pending = true;
+    kind_.reason_prefix = "Job";
+    decide_by_workers({});
+    const jobs::Job job = workers("Never");
+    const jobs::JobStatus waits = status_after(
+        job, make_dependents({worker(0, PodPhase::kPending), worker(1, PodPhase::kPending)}));
+    EXPECT_THAT(summary(waits), ElementsAre("Created", "Pending"));
+    EXPECT_EQ(waits.conditions[0].reason, "JobCreated");
+    EXPECT_EQ(waits.conditions[1].reason, "JobPending");
+    const jobs::JobStatus runs = status_after(
+        job, make_dependents({worker(0, PodPhase::kRunning), worker(1, PodPhase::kPending)}),
+        waits);
+    EXPECT_THAT(summary(runs), ElementsAre("Created", "Running"));
+    const jobs::JobStatus failed = status_after(
+        job, make_dependents({worker(0, PodPhase::kFailed), worker(1, PodPhase::kPending)}), waits);
+    EXPECT_THAT(summary(failed), ElementsAre("Created", "Failed"));
+
+    jobs::Job rests = job;
+    rests.run_policy.suspend = true;
+    EXPECT_THAT(summary(status_after(rests, make_dependents({}), waits)),
+                ElementsAre("Created", "Suspended"));
+}
+
+TEST_F(KindData, AReplicaThatRestartedAsOftenAsItsTypeMayIsGivenUp) {
+    kind_.restart_limit = [](const jobs::Job&, const std::string& type) {
+        return type == "Worker" ? std::optional(2) : std::nullopt;
+    };
+    decide_by_workers({});
+    const jobs::Job job = workers("OnFailure");
+    const auto after = [&](std::int32_t in_a_row, std::optional<std::int32_t> exit_code) {
+        PodSketch failed = worker(0, PodPhase::kFailed);
+        failed.exit_code = exit_code;
+        failed.restart_history.in_a_row = in_a_row;
+        return summary(status_after(job, make_dependents({failed, worker(1, PodPhase::kRunning)})));
+    };
+    EXPECT_THAT(after(1, 1), ElementsAre("Created", "Restarting"));
+    EXPECT_THAT(after(2, 1), ElementsAre("Created", "Failed"));
+    EXPECT_THAT(after(2, std::nullopt), ElementsAre("Created", "Restarting"))
+        << "a pod that was evicted has no exit code, and that is not its program's fault";
+}
+
 // Taken over from an operator that had them made by batch Jobs.
 TEST_F(KindData, PodsOfABatchJobAreAdoptedOnlyOnceItHasEnded) {
     const jobs::Job job = workers("OnFailure");

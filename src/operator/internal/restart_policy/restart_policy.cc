@@ -6,7 +6,7 @@ bool is_retryable(std::optional<std::int32_t> exit_code) { return !exit_code || 
 
 Consequence consequence_of(PodEnd end, std::optional<std::int32_t> exit_code,
                            const RestartRules& rules) {
-    const bool final = rules.policy == RestartPolicy::kNever ||
+    const bool final = rules.policy == RestartPolicy::kNever || rules.exhausted ||
                        (rules.policy == RestartPolicy::kExitCode && !is_retryable(exit_code));
     if (end != PodEnd::kStopped && final) return {.lost = true};
     // While a job is suspended its pods are deleted for that reason, and pods of an older

@@ -18,6 +18,7 @@ enum class PodEnd : std::uint8_t {
 /// What a replica's job says about restarts at that moment.
 struct RestartRules {
     RestartPolicy policy = RestartPolicy::kNever;
+    bool exhausted = false;     ///< it has restarted as often as its type may
     bool restarts_all = false;  ///< a failure of this type restarts the whole job
     bool paused = false;        ///< suspended: its pods are deleted for that reason
     bool current = true;        ///< the pod is of the current restart generation

@@ -44,6 +44,14 @@ TEST(RestartPolicy, SaysWhichPodIsFollowedByAnother) {
     }
 }
 
+TEST(RestartPolicy, AReplicaThatIsExhaustedIsLostWithItsNextFailureAlone) {
+    for (const RestartPolicy policy : {kAlways, kOnFailure, kExitCode}) {
+        const RestartRules rules{.policy = policy, .exhausted = true};
+        EXPECT_EQ(consequence_of(kFailed, 137, rules), (Consequence{.lost = true}));
+        EXPECT_EQ(consequence_of(kStopped, 137, rules), (Consequence{.counts = true}));
+    }
+}
+
 TEST(RestartPolicy, AGroupRestartsForEachFailureThatIsNotFinal) {
     for (const PodEnd end : {kFailed, kFailedAndGone, kStopped}) {
         const Consequence all =

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+
+#include "jobs/internal/elasticjob/elasticjob.h"
+#include "jobs/internal/program_in_pods.h"
+
+namespace muster::jobs {
+namespace {
+
+/// Upstream's labels (dlrover/python/common/constants.py, ElasticJobLabel). Tools of its users look
+/// for them; nothing here does.
+constexpr std::string_view kUpstreamPrefix = "elasticjob.dlrover/";
+
+void add_upstream_labels(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
+    const auto add = [&](std::string_view key, std::string value) {
+        pod.metadata.labels[fmt::format("{}{}", kUpstreamPrefix, key)] = std::move(value);
+    };
+    const auto restarts = pod.metadata.annotations.find(std::string(annotations::kRestarts));
+    const bool is_master = replica.type == kElasticMaster;
+    pod.metadata.labels[is_master ? "app.kubernetes.io/name" : "app"] =
+        is_master ? "elasticjob" : "dlrover";
+    add("name", job.metadata.name);
+    add("replica-type", replica.type);
+    add("replica-index", std::to_string(replica.index));
+    if (is_master) return;
+    add("rank-index", std::to_string(replica.rank()));
+    add("relaunch-count",
+        restarts == pod.metadata.annotations.end() ? std::string("0") : restarts->second);
+}
+
+/// On one machine no class of that name need be there, and all pods start.
+void set_priority(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
+    const ElasticReplicaSpec* spec = elastic_origin(job, replica.type);
+    const ReplicaSpec* wanted = job.replica(replica.type);
+    if (!job.platform.cluster || spec == nullptr || wanted == nullptr) return;
+    if (!pod.spec.priority_class_name.empty()) return;
+    const auto high =
+        has_high_priority(spec->priority, replica.rank(), wanted->replicas.value_or(0));
+    if (high) pod.spec.priority_class_name = *high ? "high" : "low";
+}
+
+/// Belongs to the program that the container had.
+constexpr std::array<std::string_view, 4> kOfOtherProgram{"livenessProbe", "readinessProbe",
+                                                          "startupProbe", "lifecycle"};
+
+}  // namespace
+
+std::string elastic_master_service(std::string_view job_name) {
+    return fmt::format("elasticjob-{}-{}", job_name, kElasticMaster);
+}
+
+std::string elastic_master_address(const Job& job) {
+    return fmt::format("{}.{}:{}", elastic_master_service(job.metadata.name), job.service_domain(),
+                       kElasticMasterPort);
+}
+
+bool has_own_master(const Job& job) {
+    const auto found = job.metadata.annotations.find(std::string(annotations::kMaster));
+    return found != job.metadata.annotations.end() && found->second == annotations::kMasterOfImage;
+}
+
+ReplicaSpec default_master(const Job& job) {
+    kube::Container container;
+    container.name = job.kind->container_name;
+    container.resources.requests = {{"cpu", "20m"}, {"memory", "32Mi"}};
+    container.resources.limits = {{"memory", "256Mi"}};
+    container.ports.push_back({.name = job.kind->port_name,
+                               .container_port = kElasticMasterPort,
+                               .protocol = {},
+                               .rest = {}});
+    ReplicaSpec spec;
+    spec.replicas = 1;
+    spec.restart_policy = job.kind->default_policy(kElasticMaster);
+    spec.template_.spec.containers.push_back(std::move(container));
+    return spec;
+}
+
+void put_master(const Job& job, kube::Pod& pod) {
+    const kube::Container* const found = default_container(*job.kind, pod.spec);
+    if (found == nullptr) return;
+    kube::Container& container =
+        pod.spec.containers[static_cast<std::size_t>(found - pod.spec.containers.data())];
+    const Platform& platform = job.platform;
+    std::string program = "muster";
+    if (!platform.node_program.empty()) {
+        program = program_in_pods(platform);
+        add_program(platform, pod, container);
+    } else if (!platform.program_image.empty()) {
+        program = kProgramInImage;
+    }
+    container.image = platform.program_image.empty() ? "muster" : platform.program_image;
+    container.command = {program,       "master",
+                         "--job",       job.metadata.name,
+                         "--namespace", job.metadata.namespace_,
+                         "--port",      std::to_string(kElasticMasterPort)};
+    container.args.clear();
+    container.working_dir.clear();
+    for (const std::string_view key : kOfOtherProgram) container.rest.erase(key);
+}
+
+void finish_elastic_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
+    add_upstream_labels(job, replica, pod);
+    set_priority(job, replica, pod);
+    if (replica.type == kElasticMaster && !has_own_master(job)) put_master(job, pod);
+}
+
+/// The name by which agents find whichever pod of the master runs. It has no address of its own: that
+/// needs no proxy, and one machine has none.
+std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector<SeenPod>&) {
+    if (strategy_of(job) == ElasticStrategy::kLocal) return {};
+    json::object selector;
+    for (const auto& [key, value] : job_labels(*job.kind, job.metadata.name)) selector[key] = value;
+    selector[labels::kReplicaType] = kElasticMaster;
+    return {OwnedObject{
+        .type = kube::types::kServices,
+        .name = elastic_master_service(job.metadata.name),
+        .labels = {{fmt::format("{}name", kUpstreamPrefix), job.metadata.name}},
+        .content = {{"spec",
+                     {{"clusterIP", "None"},
+                      {"selector", std::move(selector)},
+                      {"publishNotReadyAddresses", true},
+                      {"ports", json::array{json::object{{"name", job.kind->port_name},
+                                                         {"port", kElasticMasterPort}}}}}}},
+        .kept = {"spec.selector", "spec.publishNotReadyAddresses"}}};
+}
+
+}  // namespace muster::jobs

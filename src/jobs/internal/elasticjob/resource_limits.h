@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "jobs/kind.h"
+
+namespace muster::jobs {
+
+/// `resourceLimits` is a real cap: what all pods request together may not be above it. (Upstream's
+/// master gives it to its optimizer alone.)
+void check_resource_limits(const Job& job, std::vector<Cause>& causes);
+
+}  // namespace muster::jobs
