@@ -93,7 +93,8 @@ def with_volume(source):
 @pytest.mark.parametrize("given,why", [
     (job("MPIJob", {"Launcher": {}}, mpiImplementation="Intel"), "Intel MPI"),
     (job("MPIJob", {"Launcher": {}, "Worker": {"readinessProbe": {"tcpSocket": {"port": 2222}}}}), "sshd"),
-    (job("ElasticJob", {"worker": {}}), "not served"),
+    (job("ElasticJob", {"worker": {}}), "master is not there"),
+    (job("TrainJob", {"worker": {}}), "not served"),
     (with_volume({"nfs": {"server": "far.away"}}), "nfs"),
 ])
 def test_what_can_not_run_here_has_a_reason(given, why):
