@@ -217,6 +217,9 @@ class JobKind {
     /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
     /// does.
     bool replaces_failed_pods = false;
+    /// The programs of its jobs meet at a master of ours: all of them share a token, also where the
+    /// platform gives none to jobs of other kinds.
+    bool agents = false;
     /// The replacement of a pod has the next index that was never used, and the rank of its
     /// predecessor; without this it has the same index (docs/design/elasticjob.md).
     bool rising_ids = false;

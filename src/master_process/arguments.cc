@@ -23,6 +23,8 @@ Usage: muster master --job NAME --records FILE [FLAGS]
 
 What outlives a master (its epoch, failures that count, excluded nodes, the end) is kept
       --records FILE         in a file, for masters that follow each other on one machine; or
+      --successor            there was a master before this one: if its record is lost, what its agents run is
+                             taken over all the same, and only what was charged is forgotten
       --record-object NAME   in that ConfigMap, which exists already
   -n, --namespace NS         of the ConfigMap (default: that of the pod, or of the kubeconfig)
       --kubeconfig FILE      of its API server (default: the pod's service account)
@@ -101,6 +103,10 @@ std::optional<std::string> parse_arguments(const std::vector<std::string>& words
         if (!word.starts_with('-')) return fmt::format("unexpected word \"{}\"", word);
         const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
         const std::string flag = word.substr(0, equals);
+        if (flag == "--successor" && equals == word.npos) {
+            arguments.successor = true;
+            continue;
+        }
         if (!is_known(flag)) return fmt::format("unknown flag \"{}\"", flag);
         std::string value;
         if (equals != word.npos)

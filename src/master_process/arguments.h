@@ -14,6 +14,7 @@ struct Arguments {
     std::string namespace_ = {};  ///< of the record's object; empty: the pod's own
     std::uint16_t port = 50001;
     std::string records_file = {};   ///< one of the two
+    bool successor = false;          ///< of a master whose record may be lost
     std::string record_object = {};  ///< the name of a ConfigMap
     std::string kubeconfig = {};     ///< of the API server with it; empty: as in a pod
     std::string token_file = {};     ///< empty: MUSTER_TOKEN

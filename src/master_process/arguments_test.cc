@@ -25,6 +25,10 @@ TEST(MasterArguments, AreRead) {
     Arguments least;
     ASSERT_EQ(parse_arguments({"--job=a", "--records", "/r"}, least), std::nullopt);
     EXPECT_EQ(least.records_file, "/r");
+    EXPECT_FALSE(least.successor);
+    Arguments next;
+    ASSERT_EQ(parse_arguments({"--successor", "--job=a", "--records", "/r"}, next), std::nullopt);
+    EXPECT_TRUE(next.successor);
     EXPECT_EQ(least.port, 50001);
 }
 

@@ -156,7 +156,7 @@ master::MasterOptions MasterProcess::options(std::uint64_t first) {
                                   .name = rng_.uuid(),
                                   .farewell = kFarewell};
     options.job.terms_of_nodes = true;
-    options.job.first_epoch = first;
+    options.job.first_epoch = arguments_.successor ? 0 : first;
     return options;
 }
 

@@ -36,6 +36,9 @@ class RisingLife {
                 return Duration(static_cast<Duration::rep>(lag_.below(300'000'000)));
             };
         if (rng_.chance(0.5)) faults_.emplace(seed, 0.7, 0.05);
+        // A pod whose creation got no answer and that no watch has shown yet is unknown: planner.md.
+        if (faults_ || world_.transport.failure_probability > 0)
+            world_.transport.watch_lag = nullptr;
     }
 
     void run() {

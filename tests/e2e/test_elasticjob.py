@@ -2,7 +2,11 @@
 is for other tests."""
 
 import json
+import os
+import pathlib
 import re
+import signal
+import time
 
 import pytest
 
@@ -107,3 +111,85 @@ def test_a_field_without_effect_is_named(muster, field, said):
     job = elasticjob("told", {"worker": (1, "exit 0")}).replace("restartCount: 1", field)
     checked = muster.run("validate", muster.write("job.yaml", job))
     assert checked.status == 0 and f"spec.replicaSpecs.worker.{said}" in checked.err, checked
+
+
+TRAIN = """
+import os, sys, time
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+one, attempt = torch.ones(1), int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+print(f"rank {dist.get_rank()} of {dist.get_world_size()} in attempt {attempt}", flush=True)
+while os.path.exists("hold"):
+    dist.all_reduce(one)
+    time.sleep(0.05)
+dist.all_reduce(one)
+dist.destroy_process_group()
+if "--fails" in sys.argv and attempt == 0:
+    sys.exit("not yet")
+"""
+PUBLISHED = """
+apiVersion: elastic.iml.github.io/v1alpha1
+kind: ElasticJob
+metadata: {name: tune}
+spec:
+  distributionStrategy: AllreduceStrategy
+  optimizeMode: single-job
+  replicaSpecs:
+    worker:
+      replicas: 2
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+          - name: main
+            image: example/tune
+            command: [/bin/bash, -c, "dlrover-run --nnodes=$NODE_NUM --nproc_per_node=1 --max_restarts=1 train.py ARGS"]
+"""
+
+
+@pytest.fixture
+def training(muster, shared):
+    """A directory with train.py, in which muster is called; Debian's Python has PyTorch."""
+    (shared / "train.py").write_text(TRAIN)
+    muster.cwd = shared
+    muster.environment["PATH"] = "/usr/bin:" + muster.environment["PATH"]
+    return shared
+
+
+def ranks_said(text):
+    return sorted(re.findall(r"rank (\d) of 2 in attempt (\d)", text))
+
+
+def test_a_published_job_trains_with_its_own_command(muster, training):
+    finished = muster.run("run", muster.write("job.yaml", PUBLISHED.replace("ARGS", "--fails")))
+    assert finished.status == 0, finished
+    # Both start again for the failure, in their pods.
+    assert ranks_said(finished.out) == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")], finished
+    assert "ElasticJob default/tune succeeded after" in finished.out, finished
+
+
+def test_no_worker_notices_that_the_master_was_killed(muster, training):
+    (training / "hold").touch()
+    running = muster.start("run", muster.write("job.yaml", PUBLISHED.replace("ARGS", "")))
+    running.wait_for("rank 0 of 2")
+    running.wait_for("rank 1 of 2")
+    master, = masters_of("tune")
+    os.kill(master, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while masters_of("tune") in ([], [master]):
+        assert time.monotonic() < deadline, running.read()
+        time.sleep(0.01)
+    (training / "hold").unlink()
+    finished = running.finish()
+    assert finished.status == 0, finished
+    assert ranks_said(finished.out) == [("0", "0"), ("1", "0")], finished
+
+
+def masters_of(job):
+    """Their processes, of which a pod's shim is none."""
+    def words(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:  # it has ended since
+            return []
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and words(pid)[1:4] == [b"master", b"--job", job.encode()]]

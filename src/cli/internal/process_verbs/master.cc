@@ -18,6 +18,7 @@ class MasterVerb final : public VerbOf<master_process::Arguments> {
         flags.value("--job", options_.job);
         flags.value("--port", options_.port);
         flags.value("--records", options_.records_file);
+        flags.flag("--successor", options_.successor);
         flags.value("--record-object", options_.record_object);
         flags.value("--namespace,-n", options_.namespace_);
         flags.value("--kubeconfig", options_.kubeconfig);

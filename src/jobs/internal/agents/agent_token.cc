@@ -68,9 +68,11 @@ bool is_annotated_agent(const Job& job) {
     return found != job.metadata.annotations.end() && found->second == annotations::kAgentOurs;
 }
 
+bool may_have_token(const Job& job) { return job.platform.agent_tokens || job.kind->agents; }
+
 bool gets_token(const Job& job, const kube::PodSpec& spec, const kube::Container& container) {
     if (has_own_token(container)) return false;
-    const bool is_agent = is_annotated_agent(job) || gets_agents(job);
+    const bool is_agent = is_annotated_agent(job) || gets_agents(job) || job.kind->agents;
     if (is_agent && &container == default_container(*job.kind, spec)) return true;
     return calls_agent(container);
 }
@@ -84,7 +86,7 @@ Result<void> make_agent_token(json::object& content) {
 }  // namespace
 
 bool has_agent_token(const Job& job) {
-    if (!job.platform.agent_tokens) return false;
+    if (!may_have_token(job)) return false;
     return std::ranges::any_of(job.replicas | std::views::values, [&](const ReplicaSpec& replica) {
         const kube::PodSpec& spec = replica.template_.spec;
         return std::ranges::any_of(spec.containers, [&](const kube::Container& container) {
@@ -108,7 +110,7 @@ std::vector<OwnedObject> agent_token(const Job& job, const std::vector<SeenPod>&
 }
 
 void add_agent_token(const Job& job, const ReplicaId&, kube::Pod& pod) {
-    if (!job.platform.agent_tokens) return;
+    if (!may_have_token(job)) return;
     for (kube::Container& container : pod.spec.containers) {
         if (!gets_token(job, pod.spec, container)) continue;
         kube::EnvVar variable{.name = std::string(kTokenVariable), .value = {}, .value_from = {}};

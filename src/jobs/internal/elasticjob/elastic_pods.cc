@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 
+#include "jobs/internal/agents/agent_in_pods.h"
+#include "jobs/internal/agents/agent_token.h"
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/program_in_pods.h"
 
@@ -41,6 +43,10 @@ void set_priority(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
     if (high) pod.spec.priority_class_name = *high ? "high" : "low";
 }
 
+/// What a container of the pod that starts again continues with.
+constexpr std::string_view kRecordVolume = "muster-record";
+constexpr std::string_view kRecordDirectory = "/var/lib/muster";
+
 /// Belongs to the program that the container had.
 constexpr std::array<std::string_view, 4> kOfOtherProgram{"livenessProbe", "readinessProbe",
                                                           "startupProbe", "lifecycle"};
@@ -59,6 +65,13 @@ std::string elastic_master_address(const Job& job) {
 bool has_own_master(const Job& job) {
     const auto found = job.metadata.annotations.find(std::string(annotations::kMaster));
     return found != job.metadata.annotations.end() && found->second == annotations::kMasterOfImage;
+}
+
+std::vector<std::string> agent_types(const Job& job) {
+    std::vector<std::string> types;
+    for (const auto& [type, replica] : job.replicas)
+        if (type != kElasticMaster) types.push_back(type);
+    return types;
 }
 
 ReplicaSpec default_master(const Job& job) {
@@ -91,29 +104,52 @@ void put_master(const Job& job, kube::Pod& pod) {
         program = kProgramInImage;
     }
     container.image = platform.program_image.empty() ? "muster" : platform.program_image;
-    container.command = {program,       "master",
-                         "--job",       job.metadata.name,
-                         "--namespace", job.metadata.namespace_,
-                         "--port",      std::to_string(kElasticMasterPort)};
+    container.command = {program,     "master",
+                         "--job",     job.metadata.name,
+                         "--records", fmt::format("{}/record", kRecordDirectory),
+                         "--port",    std::to_string(kElasticMasterPort)};
+    // Its predecessor's record went with that pod.
+    if (pod.metadata.annotations.contains(std::string(annotations::kRestarts)))
+        container.command.emplace_back("--successor");
+    kube::Volume record;
+    record.name = kRecordVolume;
+    record.empty_dir.emplace();
+    pod.spec.volumes.push_back(std::move(record));
+    container.volume_mounts.push_back({.name = std::string(kRecordVolume),
+                                       .mount_path = std::string(kRecordDirectory),
+                                       .sub_path = {},
+                                       .read_only = {},
+                                       .rest = {}});
     container.args.clear();
     container.working_dir.clear();
     for (const std::string_view key : kOfOtherProgram) container.rest.erase(key);
 }
 
+/// Whatever launcher the program of the pod calls is our agent.
+void put_elastic_agent(const Job& job, kube::Pod& pod) {
+    const kube::Container* const chosen = default_container(*job.kind, pod.spec);
+    for (kube::Container& container : pod.spec.containers)
+        if (&container == chosen) return give_agent(job, pod, container, OtherPrograms::kAsTheyAre);
+}
+
 void finish_elastic_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
     add_upstream_labels(job, replica, pod);
     set_priority(job, replica, pod);
-    if (replica.type == kElasticMaster && !has_own_master(job)) put_master(job, pod);
+    const bool is_master = replica.type == kElasticMaster;
+    if (is_master && !has_own_master(job)) put_master(job, pod);
+    if (!is_master && strategy_of(job) != ElasticStrategy::kLocal) put_elastic_agent(job, pod);
+    add_agent_token(job, replica, pod);
 }
 
 /// The name by which agents find whichever pod of the master runs. It has no address of its own: that
 /// needs no proxy, and one machine has none.
-std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector<SeenPod>&) {
+std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector<SeenPod>& seen) {
     if (strategy_of(job) == ElasticStrategy::kLocal) return {};
+    std::vector<OwnedObject> objects = agent_token(job, seen);
     json::object selector;
     for (const auto& [key, value] : job_labels(*job.kind, job.metadata.name)) selector[key] = value;
     selector[labels::kReplicaType] = kElasticMaster;
-    return {OwnedObject{
+    objects.push_back(OwnedObject{
         .type = kube::types::kServices,
         .name = elastic_master_service(job.metadata.name),
         .labels = {{fmt::format("{}name", kUpstreamPrefix), job.metadata.name}},
@@ -123,7 +159,8 @@ std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector
                       {"publishNotReadyAddresses", true},
                       {"ports", json::array{json::object{{"name", job.kind->port_name},
                                                          {"port", kElasticMasterPort}}}}}}},
-        .kept = {"spec.selector", "spec.publishNotReadyAddresses"}}};
+        .kept = {"spec.selector", "spec.publishNotReadyAddresses"}});
+    return objects;
 }
 
 }  // namespace muster::jobs

@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "base/parse_number.h"
+#include "jobs/internal/agents/agent_in_pods.h"
 #include "jobs/internal/elasticjob/critical_nodes.h"
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/elasticjob/resource_limits.h"
@@ -161,6 +162,9 @@ std::vector<Cause> elastic_rules(const Job& job) {
     check_master_name(job, causes);
     check_own_master(job, causes);
     if (auto cause = check_tf_config(job)) causes.push_back(*std::move(cause));
+    if (strategy_of(job) != ElasticStrategy::kLocal)
+        for (Cause& cause : check_agent(job, agent_types(job), OtherPrograms::kAsTheyAre))
+            causes.push_back(std::move(cause));
     return causes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobs/internal/agents/agent_in_pods.h"
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/elasticjob/master_annotations.h"
 #include "jobs/internal/text.h"
@@ -118,6 +119,15 @@ void check_master(const Job& job, Found& found) {
                                  "the job's master runs: start it with --in-pods-image"));
 }
 
+void check_agents_of(const Job& job, Found& found) {
+    if (strategy_of(job) == ElasticStrategy::kLocal) return;
+    if (wants_agent_of_image(job))
+        found.push_back(doubtful(fmt::format("metadata.annotations[{}]", annotations::kAgent),
+                                 std::string(kMissingWithoutAgent)));
+    for (Cause& cause : not_reached_by_agent(job, agent_types(job)))
+        found.push_back(std::move(cause));
+}
+
 }  // namespace
 
 std::vector<Cause> elastic_warnings(const Job& job) {
@@ -129,6 +139,7 @@ std::vector<Cause> elastic_warnings(const Job& job) {
             check_replica(job, type.name, *replica, found);
     check_shape(job, found);
     check_master(job, found);
+    check_agents_of(job, found);
     check_master_annotations(job, found);
     return found;
 }

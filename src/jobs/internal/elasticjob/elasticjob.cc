@@ -256,7 +256,8 @@ JobKind elasticjob() {
     kind.environment = elastic_environment;
     kind.own_replica_name = elastic_name;
     kind.finish_pod = finish_elastic_pod;
-    kind.owned_types = {kube::types::kServices};
+    kind.agents = true;
+    kind.owned_types = {kube::types::kServices, kube::types::kSecrets};
     kind.owned_objects = elastic_owned_objects;
     kind.has_owned_objects = [](const Job& job) {
         return strategy_of(job) != ElasticStrategy::kLocal;

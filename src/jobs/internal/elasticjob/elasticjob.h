@@ -100,6 +100,8 @@ std::string elastic_master_service(std::string_view job_name);
 std::string elastic_master_address(const Job& job);
 /// Whether the template's own program is the master (annotation `muster.dev/master: image`).
 bool has_own_master(const Job& job);
+/// The types whose programs are agents, or call them.
+std::vector<std::string> agent_types(const Job& job);
 /// The replica for a job that has none in its manifest.
 ReplicaSpec default_master(const Job& job);
 /// Puts our program into the pod.

@@ -1,4 +1,4 @@
-#include "jobs/internal/elastic_master.h"
+#include "jobs/internal/elasticjob/elastic_master.h"
 
 #include <gmock/gmock.h>
 
