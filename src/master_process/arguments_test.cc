@@ -57,8 +57,9 @@ TEST(MasterArguments, WhatIsWrongIsNamed) {
 }
 
 TEST(MasterArguments, HelpNamesEachFlag) {
-    for (const char* flag : {"--job", "--port", "--records", "--record-object", "--namespace", "-n",
-                             "--kubeconfig", "--token-file", "--tls-cert", "--tls-key", "--tls-ca"})
+    for (const char* flag :
+         {"--job", "--port", "--records", "--record-object", "--namespace", "-n", "--kubeconfig",
+          "--token-file", "--tls-cert", "--tls-key", "--tls-ca", "--successor"})
         EXPECT_THAT(std::string(help_text()), HasSubstr(flag));
 }
 

@@ -71,9 +71,11 @@ def test_a_tensorflow_job_ends_with_its_chief(muster):
 
 
 def test_a_worker_that_failed_is_a_new_pod_until_its_count_is_used_up(muster):
-    finished = muster.run("run", muster.write("job.yaml", elasticjob("fails", {"worker": (1, "echo tried; exit 3")})))
+    finished = muster.run("run", muster.write("job.yaml", elasticjob("fails", {"worker": (1, "echo tried as $NODE_ID of rank $NODE_RANK; exit 3")})))
     assert finished.status == 3, finished
-    assert finished.text.count("] tried") + finished.text.count(" tried\n") >= 2, finished
+    # A replacement has a new id and a new name, and the rank of what it replaces.
+    tried = re.findall(r"fails-edljob-worker-(\d) \| tried as (\d) of rank (\d)", finished.text)
+    assert tried == [("0", "0", "0"), ("1", "1", "0")], finished
 
 
 @needs_kubectl

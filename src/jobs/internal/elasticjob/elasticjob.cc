@@ -257,6 +257,7 @@ JobKind elasticjob() {
     kind.own_replica_name = elastic_name;
     kind.finish_pod = finish_elastic_pod;
     kind.agents = true;
+    kind.rising_ids = true;
     kind.owned_types = {kube::types::kServices, kube::types::kSecrets};
     kind.owned_objects = elastic_owned_objects;
     kind.has_owned_objects = [](const Job& job) {
