@@ -57,7 +57,8 @@ TEST(ElasticJob, EnvironmentOfAWorkerThatMeetsOthers) {
            "DLROVER_MASTER_ADDR=elasticjob-j-dlrover-master.ns.svc:50001",
            "DLROVER_MASTER_SERVICE_TYPE=grpc",
            "DLROVER_TRAINING_ELASTIC_MODE=base",
-           "MONITOR_ENABLED=true"}},
+           "MONITOR_ENABLED=true",
+           "MUSTER_TOKEN<"}},
          {"a replacement has another id and the same rank",
           {{{"worker", 4}}, {kLocalStrategy, {"spec/replicaSpecs/worker/replicas", "1"}}},
           {.type = "worker", .index = 5, .kept_rank = 0},
@@ -147,12 +148,19 @@ TEST(ElasticJob, AMasterIsMadeForEachJobThatMeets) {
                       Contains(Pair("elasticjob.dlrover/replica-type", "dlrover-master"))));
     const kube::Container& container = pod.spec.containers.at(0);
     EXPECT_EQ(container.image, "muster:1");
-    EXPECT_THAT(container.command, ElementsAre("/usr/local/bin/muster-in-pods", "master", "--job",
-                                               "j", "--namespace", "ns", "--port", "50001"));
+    EXPECT_THAT(container.command,
+                ElementsAre("/usr/local/bin/muster-in-pods", "master", "--job", "j", "--records",
+                            "/var/lib/muster/record", "--port", "50001"));
     EXPECT_TRUE(pod.spec.init_containers.empty());
+    // Its record went with the pod before it.
+    const RestartHistory once{.restarts = 1, .in_a_row = 1};
+    EXPECT_EQ(
+        build_pod(job, {"dlrover-master", 3}, once).value().spec.containers.at(0).command.back(),
+        "--successor");
 
     const auto owned = kind().owned_objects(job, {});
-    ASSERT_EQ(owned.size(), 1u);
+    ASSERT_EQ(owned.size(), 2u);
+    EXPECT_EQ(owned[1].name, "j-muster-token");
     EXPECT_EQ(owned[0].name, "elasticjob-j-dlrover-master");
     EXPECT_EQ(owned[0].content.at("spec").at("ports").at(0).at("port"), 50001);
     EXPECT_FALSE(kind().has_services("dlrover-master"));
@@ -166,7 +174,8 @@ TEST(ElasticJob, OnOneMachineTheMasterRunsTheNodesProgram) {
     const Job job = job_on(on_machine(), {{{"worker", 1}}});
     const kube::Pod pod = build_pod(job, {"dlrover-master", 0}).value();
     EXPECT_EQ(pod.spec.containers.at(0).command.at(0), "/opt/muster/muster");
-    ASSERT_EQ(pod.spec.volumes.size(), 1u);
+    ASSERT_EQ(pod.spec.volumes.size(), 2u);
+    EXPECT_EQ(pod.spec.volumes[1].name, "muster-record");
     EXPECT_EQ(pod.spec.volumes[0].host_path->path, "/usr/bin/muster");
 }
 
@@ -440,8 +449,11 @@ TEST(ElasticJob, NoFieldIsSilentlyWithoutEffect) {
 TEST(ElasticJob, AMasterWithoutAnImageIsToldOnAClusterOnly) {
     Platform cluster;
     cluster.cluster = true;
-    EXPECT_THAT(warned(cluster, {{{"worker", 1}}}), ElementsAre("Doubtful spec.replicaSpecs"));
-    EXPECT_THAT(warned(on_cluster(), {{{"worker", 1}}}), IsEmpty());
+    const std::string no_command =
+        "Doubtful spec.replicaSpecs.worker.template.spec.containers[0].command";
+    EXPECT_THAT(warned(cluster, {{{"worker", 1}}}),
+                ElementsAre("Doubtful spec.replicaSpecs", no_command));
+    EXPECT_THAT(warned(on_cluster(), {{{"worker", 1}}}), ElementsAre(no_command));
 }
 
 /// Annotations are data: what is no value of theirs is told, and reaches no command.

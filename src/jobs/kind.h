@@ -217,9 +217,6 @@ class JobKind {
     /// A failed pod whose policy is Never is made again, within the backoff limit, as a batch Job
     /// does.
     bool replaces_failed_pods = false;
-    /// The programs of its jobs meet at a master of ours: all of them share a token, also where the
-    /// platform gives none to jobs of other kinds.
-    bool agents = false;
     /// The replacement of a pod has the next index that was never used, and the rank of its
     /// predecessor; without this it has the same index (docs/design/elasticjob.md).
     bool rising_ids = false;
@@ -266,6 +263,9 @@ class JobKind {
     std::function<std::vector<OwnedObject>(const Job&, const std::vector<SeenPod>&)> owned_objects;
     /// False for a job that has none; empty: each has some.
     std::function<bool(const Job&)> has_owned_objects;
+    /// Whether the programs of a job meet at a master of ours: all of them share a token then, also
+    /// where the platform gives none to jobs of other kinds. Empty: they don't.
+    std::function<bool(const Job&)> meets_at_master;
     /// Data rather than a verdict, so that an operator need not keep a job's whole spec to apply
     /// it.
     std::function<SuccessPolicy(const Job&)> success_policy;

@@ -68,11 +68,15 @@ bool is_annotated_agent(const Job& job) {
     return found != job.metadata.annotations.end() && found->second == annotations::kAgentOurs;
 }
 
-bool may_have_token(const Job& job) { return job.platform.agent_tokens || job.kind->agents; }
+bool meets_at_master(const Job& job) {
+    return job.kind->meets_at_master && job.kind->meets_at_master(job);
+}
+
+bool may_have_token(const Job& job) { return job.platform.agent_tokens || meets_at_master(job); }
 
 bool gets_token(const Job& job, const kube::PodSpec& spec, const kube::Container& container) {
     if (has_own_token(container)) return false;
-    const bool is_agent = is_annotated_agent(job) || gets_agents(job) || job.kind->agents;
+    const bool is_agent = is_annotated_agent(job) || gets_agents(job) || meets_at_master(job);
     if (is_agent && &container == default_container(*job.kind, spec)) return true;
     return calls_agent(container);
 }

@@ -145,7 +145,7 @@ void finish_elastic_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod
 /// needs no proxy, and one machine has none.
 std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector<SeenPod>& seen) {
     if (strategy_of(job) == ElasticStrategy::kLocal) return {};
-    std::vector<OwnedObject> objects = agent_token(job, seen);
+    std::vector<OwnedObject> objects;
     json::object selector;
     for (const auto& [key, value] : job_labels(*job.kind, job.metadata.name)) selector[key] = value;
     selector[labels::kReplicaType] = kElasticMaster;
@@ -160,6 +160,7 @@ std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector
                       {"ports", json::array{json::object{{"name", job.kind->port_name},
                                                          {"port", kElasticMasterPort}}}}}}},
         .kept = {"spec.selector", "spec.publishNotReadyAddresses"}});
+    std::ranges::move(agent_token(job, seen), std::back_inserter(objects));
     return objects;
 }
 

@@ -256,11 +256,10 @@ JobKind elasticjob() {
     kind.environment = elastic_environment;
     kind.own_replica_name = elastic_name;
     kind.finish_pod = finish_elastic_pod;
-    kind.agents = true;
     kind.rising_ids = true;
     kind.owned_types = {kube::types::kServices, kube::types::kSecrets};
     kind.owned_objects = elastic_owned_objects;
-    kind.has_owned_objects = [](const Job& job) {
+    kind.has_owned_objects = kind.meets_at_master = [](const Job& job) {
         return strategy_of(job) != ElasticStrategy::kLocal;
     };
     kind.success_policy = elastic_success;
