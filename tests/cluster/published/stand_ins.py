@@ -136,7 +136,7 @@ DONE = r"accuracy: |pi is 3\.14159|tuned with"
 def stand_in(job):
     """The published job with programs that are here; raises CantRun."""
     if job["kind"] in DLROVER:
-        raise CantRun("the job's master is not there yet")
+        raise CantRun("DLRover's example programs have no stand-in yet")
     if job["kind"] not in KINDS:
         raise CantRun(f"{job['kind']} is not served")
     for template in replicas_of(job).values():
