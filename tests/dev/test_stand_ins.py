@@ -93,7 +93,7 @@ def with_volume(source):
 @pytest.mark.parametrize("given,why", [
     (job("MPIJob", {"Launcher": {}}, mpiImplementation="Intel"), "Intel MPI"),
     (job("MPIJob", {"Launcher": {}, "Worker": {"readinessProbe": {"tcpSocket": {"port": 2222}}}}), "sshd"),
-    (job("ElasticJob", {"worker": {}}), "master is not there"),
+    (job("ElasticJob", {"worker": {}}), "no stand-in yet"),
     (job("TrainJob", {"worker": {}}), "not served"),
     (with_volume({"nfs": {"server": "far.away"}}), "nfs"),
 ])
