@@ -75,6 +75,8 @@ def arguments_of(part, where):
     if part == "kube-controller-manager":
         return ["--kubeconfig", where.kubeconfig, "--leader-elect=false", "--secure-port=0",
                 "--service-account-private-key-file", secret["sa.key"], "--root-ca-file", secret["ca.crt"],
+                # It makes this folder, by default one of the machine.
+                "--flex-volume-plugin-dir", where.state / "volume-plugins",
                 "--cert-dir", where.state / "certs"]
     if part == "kube-scheduler":
         return ["--kubeconfig", where.kubeconfig, "--leader-elect=false", "--secure-port=0",
