@@ -21,6 +21,7 @@ Platform on_cluster() {
     Platform platform;
     platform.cluster = true;
     platform.program_image = "muster:1";
+    platform.agent_tokens = true;
     return platform;
 }
 Platform on_machine() {
@@ -57,8 +58,7 @@ TEST(ElasticJob, EnvironmentOfAWorkerThatMeetsOthers) {
            "DLROVER_MASTER_ADDR=elasticjob-j-dlrover-master.ns.svc:50001",
            "DLROVER_MASTER_SERVICE_TYPE=grpc",
            "DLROVER_TRAINING_ELASTIC_MODE=base",
-           "MONITOR_ENABLED=true",
-           "MUSTER_TOKEN<"}},
+           "MONITOR_ENABLED=true"}},
          {"a replacement has another id and the same rank",
           {{{"worker", 4}}, {kLocalStrategy, {"spec/replicaSpecs/worker/replicas", "1"}}},
           {.type = "worker", .index = 5, .kept_rank = 0},

@@ -263,8 +263,8 @@ class JobKind {
     std::function<std::vector<OwnedObject>(const Job&, const std::vector<SeenPod>&)> owned_objects;
     /// False for a job that has none; empty: each has some.
     std::function<bool(const Job&)> has_owned_objects;
-    /// Whether the programs of a job meet at a master of ours: all of them share a token then, also
-    /// where the platform gives none to jobs of other kinds. Empty: they don't.
+    /// Whether the programs of a job meet at a master of ours: all of them share its token then, where
+    /// the platform gives jobs one. Empty: they don't.
     std::function<bool(const Job&)> meets_at_master;
     /// Data rather than a verdict, so that an operator need not keep a job's whole spec to apply
     /// it.

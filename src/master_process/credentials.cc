@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
 #include "base/text_files.h"
 #include "kube/client_config/environment.h"
 
@@ -28,9 +29,12 @@ Result<std::string> token_of(const Arguments& arguments,
     if (!arguments.token_file.empty())
         return Error(Code::kInvalid,
                      "--token-file " + arguments.token_file + ": there is nothing in it");
-    return Error(Code::kInvalid,
-                 "the job has no token: whoever reaches the master could join it. Give the master "
-                 "and all agents the same MUSTER_TOKEN, or --token-file FILE");
+    log::warning(
+        "this job has no token: whoever reaches its master and knows its name can join it; give "
+        "the "
+        "master and all agents the same MUSTER_TOKEN, or --token-file FILE");
+    // As agents have it: it keeps out the nodes of other jobs.
+    return "run " + arguments.job;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Credentials {
     std::unique_ptr<net::TlsServerContext> server;  ///< null: without TLS
 
     /// From the files that the arguments name, or MUSTER_TOKEN in an environment of "NAME=VALUE".
-    /// kInvalid: there is no token; otherwise the message names the flag. The clock outlives it.
+    /// Without one it is made of the name of the job. Errors name the flag. The clock outlives it.
     static Result<Credentials> read(const Arguments& arguments,
                                     const std::vector<std::string>& environment,
                                     const Clock& clock);

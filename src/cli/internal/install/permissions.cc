@@ -7,7 +7,6 @@
 #include <set>
 
 #include "cli/internal/install/installation.h"
-#include "jobs/scale_plan.h"
 
 namespace muster::cli {
 
@@ -54,14 +53,6 @@ std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* cons
     std::vector<Permission> all;
     add_jobs(kinds, all);
     const std::vector<Permission> others = {
-        {.group = jobs::kScalePlans.group,
-         .resources = {jobs::kScalePlans.plural},
-         .verbs = {"get", "list", "watch", "create", "delete"},
-         .why = "changes of ElasticJobs; the job's master has one, and finished ones are deleted"},
-        {.group = jobs::kScalePlans.group,
-         .resources = {jobs::kScalePlans.plural + "/status"},
-         .verbs = {"update"},
-         .why = "to write what became of one"},
         {.resources = {"pods"},
          .verbs = {"get", "list", "watch", "create", "delete", "patch"},
          .why = "the replicas; patched when one is adopted or released"},

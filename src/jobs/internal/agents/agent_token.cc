@@ -72,8 +72,6 @@ bool meets_at_master(const Job& job) {
     return job.kind->meets_at_master && job.kind->meets_at_master(job);
 }
 
-bool may_have_token(const Job& job) { return job.platform.agent_tokens || meets_at_master(job); }
-
 bool gets_token(const Job& job, const kube::PodSpec& spec, const kube::Container& container) {
     if (has_own_token(container)) return false;
     const bool is_agent = is_annotated_agent(job) || gets_agents(job) || meets_at_master(job);
@@ -90,7 +88,7 @@ Result<void> make_agent_token(json::object& content) {
 }  // namespace
 
 bool has_agent_token(const Job& job) {
-    if (!may_have_token(job)) return false;
+    if (!job.platform.agent_tokens) return false;
     return std::ranges::any_of(job.replicas | std::views::values, [&](const ReplicaSpec& replica) {
         const kube::PodSpec& spec = replica.template_.spec;
         return std::ranges::any_of(spec.containers, [&](const kube::Container& container) {
@@ -114,7 +112,7 @@ std::vector<OwnedObject> agent_token(const Job& job, const std::vector<SeenPod>&
 }
 
 void add_agent_token(const Job& job, const ReplicaId&, kube::Pod& pod) {
-    if (!may_have_token(job)) return;
+    if (!job.platform.agent_tokens) return;
     for (kube::Container& container : pod.spec.containers) {
         if (!gets_token(job, pod.spec, container)) continue;
         kube::EnvVar variable{.name = std::string(kTokenVariable), .value = {}, .value_from = {}};

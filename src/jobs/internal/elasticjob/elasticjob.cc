@@ -257,7 +257,8 @@ JobKind elasticjob() {
     kind.own_replica_name = elastic_name;
     kind.finish_pod = finish_elastic_pod;
     kind.rising_ids = true;
-    kind.owned_types = {kube::types::kServices, kube::types::kSecrets};
+    kind.owned_types = {kube::types::kServices};
+    kind.token_types = {kube::types::kSecrets};
     kind.owned_objects = elastic_owned_objects;
     kind.has_owned_objects = kind.meets_at_master = [](const Job& job) {
         return strategy_of(job) != ElasticStrategy::kLocal;
