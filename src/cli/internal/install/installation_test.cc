@@ -68,7 +68,7 @@ TEST(Installation, OfOneNamespaceHasItsRolesThere) {
     const json::value deployment = object_of(team, "Deployment");
     EXPECT_EQ(deployment.at_pointer("/spec/template/spec/containers/0/args"),
               json::parse(R"(["operator","--leader-elect","--log-format=json",
-                  "--enable-scheme=JAXJob,MXJob,PaddleJob,PyTorchJob,TFJob,XGBoostJob",
+                  "--enable-scheme=ElasticJob,JAXJob,MXJob,PaddleJob,PyTorchJob,TFJob,XGBoostJob",
                   "--namespace=team"])"));
     EXPECT_EQ(object_of(team, "ValidatingAdmissionPolicyBinding")
                   .at_pointer("/spec/matchResources/namespaceSelector/matchLabels"),
@@ -100,7 +100,7 @@ TEST(Installation, TheOperatorsMemoryHasALimit) {
 TEST(Installation, DefinitionsFitAClientSideApply) {
     constexpr std::size_t kLimit = 200'000;  // of 262,144 for all annotations of an object
     const Part definitions = job_definitions();
-    EXPECT_EQ(definitions.objects.size(), 7);
+    EXPECT_EQ(definitions.objects.size(), 9);  // with ScalePlan
     for (const json::value& definition : definitions.objects)
         EXPECT_LT(json::serialize(definition).size(), kLimit) << text(definition, "/metadata/name");
 }
@@ -239,7 +239,7 @@ TEST(Installation, RunsMPIJobsIfThatIsChosen) {
     const json::value chosen = object_of({.image = "a", .mpi = true}, "Deployment");
     constexpr const char* kArguments = "/spec/template/spec/containers/0/args";
     EXPECT_THAT(json::serialize(plain.at_pointer(kArguments)),
-                testing::HasSubstr("--enable-scheme=JAXJob,"));
+                testing::HasSubstr("--enable-scheme=ElasticJob,"));
     EXPECT_THAT(json::serialize(plain.at_pointer(kArguments)), Not(testing::HasSubstr("MPIJob")));
     EXPECT_THAT(json::serialize(chosen.at_pointer(kArguments)),
                 Not(testing::HasSubstr("--enable-scheme")));
