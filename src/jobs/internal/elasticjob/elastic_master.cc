@@ -1,6 +1,6 @@
 #include "jobs/internal/elasticjob/elastic_master.h"
 
-#include <fmt/format.h>
+#include "jobs/internal/elasticjob/elasticjob.h"
 
 namespace muster::jobs {
 namespace {
@@ -54,14 +54,10 @@ OwnedObject record(const std::string& name) {
 
 }  // namespace
 
-std::string elastic_master_name(const Job& job) {
-    return fmt::format("elasticjob-{}-dlrover-master", job.metadata.name);
-}
-
 std::string elastic_master_plan(const Job& job) { return job.metadata.name + "-plan"; }
 
 std::vector<OwnedObject> elastic_master_objects(const Job& job) {
-    const std::string name = elastic_master_name(job);
+    const std::string name = elastic_master_service(job.metadata.name);
     return {account(name), role(name, elastic_master_plan(job)),
             role_binding(name, job.metadata.namespace_), record(name)};
 }
@@ -78,7 +74,7 @@ std::vector<std::string> elastic_master_words(const Job& job, int port) {
             "--namespace",
             job.metadata.namespace_,
             "--record-object",
-            elastic_master_name(job),
+            elastic_master_service(job.metadata.name),
             "--port",
             std::to_string(port)};
 }

@@ -10,13 +10,11 @@ namespace muster::jobs {
 // The master of an elastic job in a pod of its own (`muster master`): the objects that it needs, and
 // how it is called. They are the same for every kind whose jobs have such a master.
 
-/// "elasticjob-<job>-dlrover-master": of its account, its rights, its service, and the ConfigMap with
-/// its record.
-std::string elastic_master_name(const Job& job);
 /// "<job>-plan": the one ScalePlan in which it says what it wants.
 std::string elastic_master_plan(const Job& job);
 
-/// ServiceAccount, Role, RoleBinding and ConfigMap. The Role allows to read, watch and write two
+/// ServiceAccount, Role, RoleBinding and ConfigMap, all called as its service is
+/// (elastic_master_service()). The Role allows to read, watch and write two
 /// objects by their names, that ConfigMap and that ScalePlan, and nothing else: RBAC can't limit a
 /// creation to a name, so both are made by the operator. The ConfigMap is made empty, and what is in
 /// it is the master's.

@@ -14,11 +14,6 @@ std::int64_t all_failures(const PodFacts& pod) {
     return pod.index_failures + pod.ignored_index_failures;
 }
 
-bool has_failed(const JobSpec& spec, const PodFacts& pod) {
-    if (pod.phase == PodPhase::kFailed) return true;
-    return !spec.replaces_only_failed && pod.deleting && pod.phase != PodPhase::kSucceeded;
-}
-
 }  // namespace
 
 FailuresByIndex::FailuresByIndex(const JobSpec& spec, const std::vector<PodPtr>& pods,
@@ -28,8 +23,7 @@ FailuresByIndex::FailuresByIndex(const JobSpec& spec, const std::vector<PodPtr>&
     for (const PodPtr& pod : pods)
         if (pod->active() && pod->index) active.insert(*pod->index);
     for (const PodPtr& pod : pods) {
-        const bool counts = pod->tracked && pod->index && *pod->index >= 0 &&
-                            *pod->index < *spec.completions && has_failed(spec, *pod);
+        const bool counts = pod->tracked && has_valid_index(spec, *pod) && has_failed(spec, *pod);
         if (!counts || completed.contains(*pod->index)) continue;
         const FailureVerdict verdict = judge_failure(spec, *pod);
         if (verdict.fails_index ||

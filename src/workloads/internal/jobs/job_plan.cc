@@ -58,17 +58,12 @@ class JobPlanner {
     std::optional<WallTime> time(std::string_view key) const {
         return kube::parse_time(kube::string_at(plan_.status, key));
     }
-    bool failed(const PodFacts& pod) const {
-        if (pod.phase == PodPhase::kFailed) return true;
-        return !spec_.replaces_only_failed && pod.deleting && pod.phase != PodPhase::kSucceeded;
-    }
+    bool failed(const PodFacts& pod) const { return has_failed(spec_, pod); }
     /// Its successor reads from it how often its index has failed.
     bool carries_count(const PodFacts& pod) const {
         return by_index_ && by_index_->is_carrier(pod);
     }
-    bool valid_index(const PodFacts& pod) const {
-        return !spec_.indexed || (pod.index && *pod.index >= 0 && *pod.index < *spec_.completions);
-    }
+    bool valid_index(const PodFacts& pod) const { return has_valid_index(spec_, pod); }
 
     bool plan_finished();
     void read_counters();

@@ -91,6 +91,15 @@ JobSpec read_job_spec(const json::object& job) {
     return read;
 }
 
+bool has_failed(const JobSpec& spec, const PodFacts& pod) {
+    if (pod.phase == PodPhase::kFailed) return true;
+    return !spec.replaces_only_failed && pod.deleting && pod.phase != PodPhase::kSucceeded;
+}
+
+bool has_valid_index(const JobSpec& spec, const PodFacts& pod) {
+    return !spec.indexed || (pod.index && *pod.index >= 0 && *pod.index < *spec.completions);
+}
+
 FailureVerdict judge_failure(const JobSpec& spec, const PodFacts& pod) {
     if (pod.phase != PodPhase::kFailed) return {};
     for (std::size_t i = 0; i < spec.failure_rules.size(); ++i) {

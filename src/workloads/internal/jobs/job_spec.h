@@ -48,6 +48,11 @@ struct JobSpec {
 
 JobSpec read_job_spec(const json::object& job);
 
+/// Whether the pod counts as failed: one that is being deleted does, unless the Job waits for its end.
+bool has_failed(const JobSpec& spec, const PodFacts& pod);
+/// Whether its index is one of an Indexed Job's; any pod of another Job has a valid one.
+bool has_valid_index(const JobSpec& spec, const PodFacts& pod);
+
 /// What a podFailurePolicy says of a pod that failed.
 struct FailureVerdict {
     bool counts = true;
