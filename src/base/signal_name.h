@@ -35,4 +35,11 @@ inline std::optional<int> signal_by_name(std::string_view name) {
     return up ? SIGRTMIN + *steps : SIGRTMAX - *steps;
 }
 
+/// Whether a process that this signal ended was ended by another one, as a person, a supervisor or the
+/// loss of its machine does: that says nothing about its own program. SIGKILL counts, though a kernel
+/// without memory sends it, too: who knows of that asks first.
+inline bool comes_from_outside(int signal) {
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
 }  // namespace muster

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 
 #include "base/check.h"
+#include "base/signal_name.h"
 
 namespace muster::failure_policy {
 namespace {
@@ -49,9 +49,8 @@ constexpr Duration kProgressTime = std::chrono::minutes(10);
 /// Whether it says anything about the program: not if someone else ended it, as the loss of a node
 /// or a person does.
 bool is_its_own(const job_protocol::FailureReport& seen) {
-    const bool ended = seen.signal == SIGKILL || seen.signal == SIGTERM || seen.signal == SIGINT ||
-                       seen.signal == SIGHUP;
-    return is_worker(seen) && (!ended || seen.kind == job_protocol::FailureKind::kOutOfMemory);
+    return is_worker(seen) && (!comes_from_outside(seen.signal) ||
+                               seen.kind == job_protocol::FailureKind::kOutOfMemory);
 }
 
 bool are_alike(const job_protocol::FailureReport& a, const job_protocol::FailureReport& b) {

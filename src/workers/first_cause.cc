@@ -17,14 +17,10 @@ namespace {
 
 bool failed(const WorkerEnd& end) { return end.exit_code != 0; }
 
-bool is_from_outside(int signal) {
-    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-}
-
 /// The lower, the more likely the cause.
 int suspicion(const WorkerEnd& end) {
     if (end.out_of_memory) return 0;
-    const bool from_outside = end.signal == SIGKILL || is_from_outside(end.signal);
+    const bool from_outside = comes_from_outside(end.signal);
     if (!end.exit_code && !from_outside && end.signal != SIGABRT) return 1;
     if (!end.error.empty()) return 2;
     // A library that loses its peers aborts.
@@ -44,7 +40,8 @@ constexpr std::string_view kLostPeer[] = {"Connection reset by peer",
 
 /// Whether the end of another worker may well have caused this one.
 bool may_follow(const WorkerEnd& end) {
-    if (!end.exit_code && end.signal != SIGABRT && !is_from_outside(end.signal)) return false;
+    const bool asked_to_end = end.signal != SIGKILL && comes_from_outside(end.signal);
+    if (!end.exit_code && end.signal != SIGABRT && !asked_to_end) return false;
     const auto is_said = [&end](std::string_view text) {
         return end.error.find(text) != std::string::npos;
     };

@@ -1,7 +1,8 @@
 #include "cli/internal/run/crash_loop.h"
 
 #include <algorithm>
-#include <csignal>
+
+#include "base/signal_name.h"
 
 namespace muster::cli {
 
@@ -16,9 +17,7 @@ bool is_same(const TerminationView& a, const TerminationView& b) {
 /// By another process, as the loss of a node or an operator of the machine would: not its own fault.
 bool was_ended(const TerminationView& end) {
     const int signal = end.signal != 0 ? end.signal : end.exit_code - 128;
-    const bool from_outside =
-        signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-    return from_outside && end.reason != "OOMKilled";
+    return comes_from_outside(signal) && end.reason != "OOMKilled";
 }
 
 }  // namespace
