@@ -12,6 +12,9 @@ import time
 import elastic_cases
 import elastic_native_cases
 import elastic_store_cases
+import elasticjob_away_cases
+import elasticjob_cases
+import elasticjob_training_cases
 import example_cases
 import loop_cases
 import manifest_cases
@@ -508,6 +511,9 @@ CASES = {
     **elastic_cases.CASES,
     **elastic_native_cases.CASES,
     **elastic_store_cases.CASES,
+    **elasticjob_cases.CASES,
+    **elasticjob_training_cases.CASES,
+    **elasticjob_away_cases.CASES,
     "scale-one": scale_one,
     "scale-tensorflow": scale_tensorflow,
     "scale-many": scale_many,

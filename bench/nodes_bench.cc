@@ -314,11 +314,15 @@ class Bench {
         die("no such thing to wait for: " + line);
     }
 
-    void watch_jobs(const std::string& plural) {
+    /// `path`: [group/]version/plural, of kubeflow.org where there is no group.
+    void watch_jobs(const std::string& path) {
+        const std::size_t before_plural = path.rfind('/');
+        const std::string api = path.substr(0, before_plural);
+        const std::size_t after_group = api.find('/');
         kube::ResourceType type = kube::types::kPods;
-        type.group = "kubeflow.org";
-        type.version = plural.substr(0, plural.find('/'));
-        type.plural = plural.substr(plural.find('/') + 1);
+        type.group = after_group == std::string::npos ? "kubeflow.org" : api.substr(0, after_group);
+        type.version = after_group == std::string::npos ? api : api.substr(after_group + 1);
+        type.plural = path.substr(before_plural + 1);
         jobs_.push_back(std::make_unique<kube::Reflector>(
             client_, clock_, rng_, type, kube::ListOptions{},
             kube::Reflector::Sink{

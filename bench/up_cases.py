@@ -18,14 +18,14 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 class Up:
-    """A `muster up` in the foreground; `seconds` from its start to ready, kubeconfig written."""
+    """A `muster up` in the foreground; `seconds` from its start to ready, kubeconfig written. Its pods have its directory and PATH."""
 
-    def __init__(self, muster, directory, *flags):
+    def __init__(self, muster, directory, *flags, **of_process):
         self.state = pathlib.Path(directory) / "state"
         begin = time.perf_counter()
         self.process = subprocess.Popen([muster, "up", "--state", self.state, "--listen", "127.0.0.1:0", *flags],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                        text=True)
+                                        text=True, **of_process)
         line = self.process.stdout.readline()
         self.seconds = time.perf_counter() - begin
         if "is up at" not in line or not (self.state / "kubeconfig").exists():

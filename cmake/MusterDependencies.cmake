@@ -28,7 +28,7 @@ add_library(muster_boost_json INTERFACE)
 target_link_libraries(muster_boost_json INTERFACE muster_boost ${MUSTER_BOOST_ARCHIVES})
 
 add_library(muster_yaml INTERFACE)
-target_link_libraries(muster_yaml INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libyaml-cpp.a)
+target_link_libraries(muster_yaml INTERFACE ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libyaml-cpp.a)
 
 find_package(OpenSSL 3.0 REQUIRED)
 add_library(muster_openssl INTERFACE)
@@ -36,12 +36,12 @@ target_link_libraries(muster_openssl INTERFACE OpenSSL::SSL OpenSSL::Crypto)
 
 # What a static program asks DNS with; in the others it costs nothing.
 add_library(muster_cares INTERFACE)
-target_link_libraries(muster_cares INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libcares.a)
+target_link_libraries(muster_cares INTERFACE ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libcares.a)
 
 # Static, so that a file is written by one version of SQLite wherever the program runs.
 add_library(muster_sqlite INTERFACE)
 target_link_libraries(muster_sqlite INTERFACE
-    /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libsqlite3.a Threads::Threads m ${CMAKE_DL_LIBS})
+    ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libsqlite3.a Threads::Threads m ${CMAKE_DL_LIBS})
 
 # What agents and their master say to each other (proto/). The lite runtime, static: the full one has
 # reflection that nobody here uses, and pods may lack either.
@@ -51,14 +51,14 @@ if(NOT MUSTER_PROTOC)
 endif()
 add_library(muster_protobuf INTERFACE)
 target_link_libraries(muster_protobuf INTERFACE
-    /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libprotobuf-lite.a Threads::Threads)
+    ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libprotobuf-lite.a Threads::Threads)
 
 add_library(muster_zlib INTERFACE)
-target_link_libraries(muster_zlib INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libz.a)
+target_link_libraries(muster_zlib INTERFACE ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libz.a)
 
 # Regular expressions of CEL, in the syntax of Go and in linear time.
 add_library(muster_re2 INTERFACE)
-target_link_libraries(muster_re2 INTERFACE /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libre2.a Threads::Threads)
+target_link_libraries(muster_re2 INTERFACE ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libre2.a Threads::Threads)
 
 # Debian has it as a shared library alone. Its core: numbers and their text, no server.
 find_library(MUSTER_PROMETHEUS_CORE prometheus-cpp-core)

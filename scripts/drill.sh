@@ -15,8 +15,10 @@ verb_drill() {
     versions) shift; drill_versions "$@" ;;
     store-versions) shift; drill_store_versions "$@" ;;
     elastic) shift; drill_elastic "$@" ;;
+    elasticjob) shift; drill_elasticjob "$@" ;;
     cel) shift; drill_cel "$@" ;;
     package) shift; drill_package "$@" ;;
+    package-arm64) drill_package_of arm64 ;;
     foreign) shift; drill_foreign "$@" ;;
     peers-faults) shift; drill_peers_faults "$@" ;;
     failures) shift; with_frameworks failure_drill.py "$@" ;;
@@ -26,7 +28,8 @@ verb_drill() {
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
         say "VERB is run, test, or both (the default)."
         say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
-        say "                       many seeds (1000; of \`elastic\`, 50000) of simulated worlds, or one as it happened"
+        say "                       many seeds (1000; of \`elastic-jobs\` 15000, of \`elastic\` 50000) of simulated worlds,"
+        say "                       or one as it happened"
         say "seeds                  all seeds of the long random tests of which ./dev test plays a part, under sanitizers"
         say "kill [--count N] [--seed N]"
         say "                       kill -9 of muster and its processes at random moments (300): nothing may be left"
@@ -44,9 +47,13 @@ verb_drill() {
         say "                       the store of muster-run with real clients of an old torch and of the newest (gigabytes each)"
         say "elastic [ROUNDS] [--seed N] [--only WORDS] [--write]"
         say "                       kill workers, agents, masters and nodes of a training job at random moments (200 of each)"
+        say "elasticjob [ROUNDS] [--operator within|apart] [--seed N] [--only WORDS] [--away SECONDS]"
+        say "                       kill master, agents, workers, operator and API of ElasticJobs at random moments, also in each"
+        say "                       order (200 of each kind)"
         say "cel [--count N] [--seed N]"
         say "                       expressions at random (100,000) evaluated by us and by cel-go, as kube-apiserver has it"
         say "package                install the Debian package in a bare Debian 12, run a job, purge it: nothing may be left"
+        say "package-arm64          build for arm64, and run the programs of that archive in an emulator"
         say "foreign [--only WORDS]"
         say "                       test suites and controllers of others on muster up, the suites on kube-apiserver too (docs/foreign-controllers.md)"
         say "peers-faults [--kills N] [--only WORDS] [--write]"
@@ -127,6 +134,14 @@ drill_elastic() {
     PATH=$path "$(our_python)" "$root/scripts/elastic_drill.py" "$root/build/release/src/muster_run/muster-run" "$@"
 }
 
+drill_elasticjob() {
+    prepare_test
+    build_target release muster
+    local path
+    path=$(job_path)
+    PATH=$path "$(our_python)" "$root/scripts/elasticjob_drill.py" "$root/build/release/src/cli/muster" "$@"
+}
+
 drill_cel() {
     prepare_test
     need_packages cluster
@@ -138,6 +153,13 @@ drill_package() {
     need_packages drill
     verb_package
     "$(our_python)" "$root/scripts/package_drill.py" "$root"/build/package/muster_*.deb "$@"
+}
+
+drill_package_of() {
+    local sysroot version
+    need_packages cross_drill
+    verb_package --arch "$1"
+    "$(our_python)" "$root/scripts/cross_drill.py" --arch "$1" --sysroot "$sysroot" --version "$version" "$root/build/package-$1"/*.tar.gz
 }
 
 drill_foreign() {

@@ -9,7 +9,6 @@ of the kinds that were played in the place of theirs in docs/elastic.md.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import random
@@ -25,6 +24,7 @@ import time
 
 from page_table import PageTable
 from processes import become_subreaper, command_line, descendants_of, kill, reap
+from training_steps import TRAIN, Steps, Stuck, differences, undisturbed
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "elastic.md"
@@ -34,47 +34,6 @@ TABLE = PageTable("drill", HEAD, 2)
 LIMIT_S = 60  # of a round: a hang is a failure, not a stuck drill
 GONE_WITHIN_S = 20  # of what is left when its job has ended
 
-# A batch belongs to a step, not to a rank or a world, and all state is in the checkpoint: so a step has one loss, whichever rank makes
-# it and however often. A step needs everybody, and is told by everybody.
-TRAIN = """
-    import json, os, sys, time
-    import torch, torch.distributed as dist
-    place, steps, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    told = os.open(os.path.join(place, "told"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    checkpoint, finish = os.path.join(place, "checkpoint"), os.path.join(place, "finish")
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
-    rank, world, samples = dist.get_rank(), dist.get_world_size(), 16
-    # The step, then the weights.
-    state = torch.zeros(5, dtype=torch.float64)
-    if rank == 0 and os.path.exists(checkpoint):
-        state = torch.load(checkpoint)
-    dist.broadcast(state, 0)
-    while True:
-        step, weights = int(state[0]), state[1:]
-        generator = torch.Generator().manual_seed(step)
-        inputs = torch.rand(samples, 4, generator=generator, dtype=torch.float64)
-        wanted = inputs @ torch.tensor([1.0, -2.0, 3.0, 0.5], dtype=torch.float64)
-        wanted += 0.1 * torch.randn(samples, generator=generator, dtype=torch.float64)
-        mine = slice(rank, None, world)
-        wrong = inputs[mine] @ weights - wanted[mine]
-        # Gradient and loss of this rank's part, and whether it is time to end.
-        part = torch.cat([inputs[mine].T @ wrong, (wrong ** 2).sum().reshape(1), torch.zeros(1, dtype=torch.float64)])
-        part[-1] = float(rank == 0 and (os.path.exists(finish) or step + 1 == steps))
-        dist.all_reduce(part)
-        state = torch.cat([state[:1] + 1, weights - 0.05 / samples * part[:4]])
-        line = {"step": step, "rank": rank, "world": world, "pid": os.getpid(), "at": time.monotonic(), "loss": float(part[4]) / samples}
-        os.write(told, (json.dumps(line) + "\\n").encode())
-        if rank == 0:
-            torch.save(state, checkpoint + ".new")
-            os.replace(checkpoint + ".new", checkpoint)
-        if part[-1]:
-            break
-        time.sleep(pause)
-    dist.destroy_process_group()
-"""
-# Of sums in another order, as in a world of another size.
-SAME_LOSS = 1e-9
 STEP_PAUSE_S = 0.02
 
 
@@ -109,10 +68,6 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class Stuck(Exception):
-    pass
-
-
 class Job:
     """The agents of a layout, and what their workers told."""
 
@@ -120,10 +75,8 @@ class Job:
         self.muster_run, self.layout, self.place = muster_run, layout, place
         self.script = place / "train.py"
         self.script.write_text(textwrap.dedent(TRAIN))
-        (place / "told").touch()
+        self.steps = Steps(place, layout.ranks)
         (place / "tmp").mkdir()
-        self.told = open(place / "told", "rb")  # noqa: SIM115 (as long as the job)
-        self.rest, self.lines = b"", []
         self.rounds = []  # in words
         self.endpoint = f"127.0.0.1:{free_port()}"
         self.agents = [None] * layout.nodes
@@ -149,15 +102,6 @@ class Job:
         """By their variables: the parents of those that a new agent took over are ours now."""
         return sorted(pid for pid in descendants_of(os.getpid()) if {b"DRILL_NODE=%d" % node, b"GROUP_RANK"} <= marks_of(pid))
 
-    def read(self):
-        """All lines so far."""
-        *lines, self.rest = (self.rest + self.told.read()).split(b"\n")
-        self.lines.extend(map(json.loads, lines))
-        return self.lines
-
-    def last_step(self):
-        return max((line["step"] for line in self.read()), default=-1)
-
     def until(self, holds, what):
         deadline = time.monotonic() + LIMIT_S
         while not (found := holds()):
@@ -165,27 +109,9 @@ class Job:
                 if node not in self.dead and agent.poll() is not None:
                     raise Stuck(f"{what}: the agent of node {node} ended by itself with {agent.returncode}")
             if time.monotonic() > deadline:
-                raise Stuck(f"{what}: not within {LIMIT_S} s; the last lines are {self.read()[-4:]}")
+                raise Stuck(f"{what}: not within {LIMIT_S} s; the last lines are {self.steps.read()[-4:]}")
             time.sleep(0.005)
         return found
-
-    def mark(self):
-        """What is to be stepped beyond: one step may have had all parts when somebody died, and that behind it had not."""
-        return self.last_step() + 1, len(self.lines)
-
-    def stepped(self, mark):
-        """When the ranks that are left made a step beyond it."""
-        step, begin = mark
-        return next((line["at"] for line in self.read()[begin:] if line["step"] > step), None)
-
-    def all_stepped(self, mark):
-        step, begin = mark
-        ranks = self.layout.ranks
-        return {line["rank"] for line in self.read()[begin:] if line["world"] == ranks and line["step"] > step} == set(range(ranks))
-
-    def pids(self):
-        """Of each rank, in the newest step of the whole job that it told."""
-        return {line["rank"]: line["pid"] for line in self.read() if line["world"] == self.layout.ranks}
 
     def tail(self):
         ends = [f"--- agent of node {node}\n" + (self.place / f"agent{node}.txt").read_text(errors="replace")[-3000:]
@@ -207,7 +133,7 @@ class Job:
             if agent is not None and agent.poll() is None:
                 agent.kill()
                 agent.wait()
-        self.told.close()
+        self.steps.close()
 
 
 class Victim:
@@ -260,20 +186,20 @@ def one_round(job, kind, rng):
     job.rounds.append(words)
     try:
         time.sleep(rng.uniform(0, 0.3))
-        before = set(job.pids().values())
+        before = set(job.steps.pids().values())
         begin = time.monotonic()
         for later, victims in moments:
             time.sleep(max(0.0, begin + later - time.monotonic()))
             for victim in victims:
                 victim.kill()
-            killed, mark = time.monotonic(), job.mark()
+            killed, mark = time.monotonic(), job.steps.mark()
             if slow:
-                job.until(lambda mark=mark: job.stepped(mark), "without it")
+                job.until(lambda mark=mark: job.steps.stepped(mark), "without it")
             for victim in victims:
                 victim.replace()
-        at = job.until(lambda: job.stepped(mark), "a step")
-        job.until(lambda: job.all_stepped(mark), "a step of all")
-        return at - killed, len(set(job.pids().values()) - before)
+        at = job.until(lambda: job.steps.stepped(mark), "a step")
+        job.until(lambda: job.steps.all_stepped(mark), "a step of all")
+        return at - killed, len(set(job.steps.pids().values()) - before)
     except Stuck as why:
         raise Stuck(f"{words}: {why}") from None
 
@@ -307,7 +233,7 @@ def run_rounds(muster_run, layout, kinds, rng, figures, place):
     wrong = []
     job = Job(muster_run, layout, place)
     try:
-        job.until(lambda: job.all_stepped((-1, 0)), "the first step")
+        job.until(lambda: job.steps.all_stepped((-1, 0)), "the first step")
         while kinds:
             kind = kinds.pop()
             figures[layout.name, kind].rounds += 1
@@ -315,31 +241,13 @@ def run_rounds(muster_run, layout, kinds, rng, figures, place):
         job.finish()
         wrong += [f"process {pid} was left: {command_line(pid)}" for pid in reap(GONE_WITHIN_S)]
     except Stuck as why:
-        if not job.lines:
+        if not job.steps.lines:
             raise SystemExit(f"{layout.name}: {why}\n{job.tail()}") from None
         wrong.append(f"{layout.name}: {why}\n{job.tail()}")
     finally:
         job.close()
         end_all()
-    return job.lines, wrong
-
-
-def undisturbed(muster_run, steps, place):
-    """The loss of each step."""
-    script = place / "train.py"
-    script.write_text(textwrap.dedent(TRAIN))
-    subprocess.run([muster_run, "--standalone", script, place, str(steps), "0"], cwd=place, check=True, stdin=subprocess.DEVNULL,
-                   env=dict(os.environ, OMP_NUM_THREADS="1"))
-    return {line["step"]: line["loss"] for line in map(json.loads, (place / "told").read_text().splitlines())}
-
-
-def differences(lines, losses):
-    """Where a job was not as the undisturbed one: steps that were not made, and losses."""
-    made = {line["step"] for line in lines}
-    missing = sorted(set(range(max(made, default=-1) + 1)) - made)
-    found = [f"step {step} was never made" for step in missing]
-    return found + [f"step {line['step']}, rank {line['rank']} of {line['world']}: loss {line['loss']}, undisturbed {losses[line['step']]}"
-                    for line in lines if abs(line["loss"] - losses[line["step"]]) > SAME_LOSS * max(1.0, abs(losses[line["step"]]))]
+    return job.steps.lines, wrong
 
 
 # ---- what is told

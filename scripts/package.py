@@ -1,6 +1,9 @@
 """Packages of the programs that were built: package.py --program MUSTER --muster-run FILE --in-pods FILE --version V OUTPUT
 
-Writes to OUTPUT, for the architecture of this machine:
+Of programs of another architecture: with --arch, --sysroot (where the libraries are that they load) and --native, a `muster` of
+the same source that runs here: it writes the completions, and the packages that it depends on are those of the others.
+
+Writes to OUTPUT, for the architecture of this machine or --arch:
 
   muster_V_ARCH.deb             for Debian and its kin: programs, completions, a service that is not started
   muster-V-linux-ARCH.tar.gz    for any Linux with a C library that is as new: the same programs, with the libraries that they
@@ -23,6 +26,8 @@ import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+# By Debian's names of architectures.
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 COMPLETIONS = {"bash": "usr/share/bash-completion/completions/muster",
                "zsh": "usr/share/zsh/vendor-completions/_muster",
                "fish": "usr/share/fish/vendor_completions.d/muster.fish"}
@@ -77,19 +82,37 @@ def put_documents(tree, doc):
         put(tree / doc / "examples" / example.name, example.read_bytes())
 
 
-def libraries_of(program):
-    """name -> file of the shared libraries that it loads, without those of the C library and the loader."""
+def needed_by(file):
+    return re.findall(r"\(NEEDED\)\s+Shared library: \[(\S+)\]", run("readelf", "--dynamic", "--wide", file))
+
+
+def library_file(name, arch, sysroot):
+    places = [sysroot / folder / TRIPLETS[arch] / name for folder in ("usr/lib", "lib")]
+    for place in places:
+        if place.exists():
+            return place
+    raise SystemExit(f"package.py: the library {name} is neither {' nor '.join(str(place) for place in places)}")
+
+
+def libraries_of(program, arch, sysroot):
+    """name -> file of the shared libraries that it loads, without those of the C library and the loader. They are read and not
+    run, so the architecture may be any."""
     own = re.compile(r"(libc|libm|libdl|libpthread|librt|libresolv)\.so|ld-linux")
-    found = {}
-    for line in run("ldd", program).splitlines():
-        match = re.match(r"\s+(\S+) => (/\S+)", line)
-        if match and not own.match(match[1]):
-            found[match[1]] = pathlib.Path(match[2])
+    found, pending = {}, needed_by(program)
+    while pending:
+        name = pending.pop()
+        if name not in found and not own.match(name):
+            found[name] = library_file(name, arch, sysroot)
+            pending += needed_by(found[name])
     return found
 
 
+def loads_libraries(program):
+    return "INTERP" in run("readelf", "--program-headers", "--wide", program)
+
+
 def depends_of(program, work):
-    """The packages with those libraries, and how new they must be."""
+    """The packages with those libraries, and how new they must be; Debian has the same for each architecture."""
     put(work / "debian" / "control", "Source: muster\nPackage: muster\nArchitecture: any\n")
     said = run("dpkg-shlibdeps", "-O", program, cwd=work)
     return re.search(r"^shlibs:Depends=(.*)$", said, re.MULTILINE)[1]
@@ -99,14 +122,14 @@ def fill_debian_tree(tree, options, work):
     put(tree / "usr/bin/muster", options.program.read_bytes(), 0o755)
     (tree / "usr/bin/muster-run").symlink_to("muster")
     for shell, path in COMPLETIONS.items():
-        put(tree / path, run(options.program, "completion", shell))
+        put(tree / path, run(options.native, "completion", shell))
     unit = (ROOT / "deploy/muster.service").read_text().replace("/usr/local/bin/muster", "/usr/bin/muster")
     put(tree / "usr/lib/systemd/system/muster.service", unit)
     put_documents(tree, "usr/share/doc/muster")
     size = sum(file.stat().st_size for file in tree.rglob("*") if file.is_file() and not file.is_symlink())
     control = (f"Package: muster\nVersion: {options.version}\nArchitecture: {options.arch}\nSection: science\nPriority: optional\n"
                f"Maintainer: The authors of Muster\nInstalled-Size: {size // 1024 + 1}\n"
-               f"Depends: {depends_of(options.program, work)}, passwd\nRecommends: passt, ca-certificates\n" + DESCRIPTION)
+               f"Depends: {depends_of(options.native, work)}, passwd\nRecommends: passt, ca-certificates\n" + DESCRIPTION)
     put(tree / "DEBIAN/control", control)
     for name, text in (("postinst", POSTINST), ("prerm", PRERM), ("postrm", POSTRM)):
         put(tree / "DEBIAN" / name, text, 0o755)
@@ -129,11 +152,11 @@ def make_archive(options, work):
     put(tree / "bin/muster", options.program.read_bytes(), 0o755)
     put(tree / "bin/muster-run", options.muster_run.read_bytes(), 0o755)
     put(tree / "bin/muster-in-pods", options.in_pods.read_bytes(), 0o755)
-    for library, file in libraries_of(options.program).items():
+    for library, file in libraries_of(options.program, options.arch, options.sysroot).items():
         put(tree / "lib/muster" / library, file.read_bytes(), 0o644)
     put_documents(tree, "share/doc/muster")
     for shell, path in COMPLETIONS.items():
-        put(tree / path.removeprefix("usr/"), run(options.program, "completion", shell))
+        put(tree / path.removeprefix("usr/"), run(options.native, "completion", shell))
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as archive:
         for path in sorted(tree.rglob("*")):
@@ -154,15 +177,17 @@ def main():
     for name in ("program", "muster-run", "in-pods"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     parser.add_argument("--version", required=True)
+    parser.add_argument("--arch", choices=TRIPLETS, default=run("dpkg", "--print-architecture").strip())
+    parser.add_argument("--sysroot", type=pathlib.Path, default=pathlib.Path("/"))
+    parser.add_argument("--native", type=pathlib.Path)
     parser.add_argument("output", type=pathlib.Path)
     options = parser.parse_args()
     options.program = options.program.resolve()
+    options.native = (options.native or options.program).resolve()
     options.output = options.output.resolve()
-    options.arch = run("dpkg", "--print-architecture").strip()
     options.epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     for static in (options.muster_run, options.in_pods):
-        if "statically linked" not in subprocess.run(["ldd", static], capture_output=True, text=True, check=False).stdout + \
-                subprocess.run(["ldd", static], capture_output=True, text=True, check=False).stderr:
+        if loads_libraries(static):
             raise SystemExit(f"package.py: {static} loads libraries: build it without sanitizers")
     shutil.rmtree(options.output, ignore_errors=True)
     options.output.mkdir(parents=True)

@@ -23,6 +23,14 @@ def children_of(pid):
         return []
 
 
+def parent_of(pid):
+    """0 of a process that is gone."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 def descendants_of(pid):
     found = [pid]
     for one in found:

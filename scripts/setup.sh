@@ -17,6 +17,7 @@ packages_test=(
 )
 packages_lint=(clang-tidy-19 git)
 packages_drill=(debootstrap git)
+packages_cross_drill=(qemu-user-static)
 packages_cluster=(python3 python3-yaml openssl)
 
 # Debian's python3-sklearn depends on the headers of Boost 1.74, with which the newer -dev packages

@@ -2,10 +2,11 @@
 # scenarios run side by side.
 
 # A run of the suite takes a slice of the seeds that ./dev drill sim plays, another one with another commit: 20 of each
-# scenario and 1,000 of `elastic`, which is agents and masters alone and quick. With 1,000 agents one takes seconds: a
-# few, for what only size shows.
+# scenario, 300 of that in which all parts are together, where the rarest faults are, and 1,000 of `elastic`, which is
+# agents and masters alone and quick. With 1,000 agents one takes seconds: a few, for what only size shows.
 sim_slices=50
-sim_drill_seeds=1000 elastic_drill_seeds=50000
+sim_drill_seeds=1000 whole_world_drill_seeds=15000 elastic_drill_seeds=50000
+whole_worlds=(elastic-jobs)
 elastic_large_seeds=3 elastic_large_nodes=1000
 
 # Which slice it is for this commit: the same one each time.
@@ -16,6 +17,9 @@ sim_scenarios() {
     local file
     for file in "$root"/src/sim/scenarios/*.yaml; do basename "$file" .yaml; done | grep -vx elastic
 }
+
+# How many of a scenario's seeds ./dev drill sim plays.
+drill_seeds_of() { [[ " ${whole_worlds[*]} " == *" $1 "* ]] && echo "$whole_world_drill_seeds" || echo "$sim_drill_seeds"; }
 
 # play_scenario BINARY FOLDER SEEDS FIRST NAME: leaves FOLDER/NAME.out, whose last line reads
 # "N passed, N failed". A run that dies or hangs takes the seeds behind it along: its seed is looked
@@ -39,16 +43,17 @@ play_scenario() {
     echo "$((seed - first)) passed, $((first + seeds - seed)) failed" >>"$out"
 }
 
-# play_scenarios FOLDER SEEDS FIRST NAME...: all of them, and what failed with the command that
-# replays it.
+# play_scenarios FOLDER "SEEDS FIRST NAME"...: all of them, those with the most seeds first, and what failed with the
+# command that replays it.
 play_scenarios() {
-    local folder=$1 seeds=$2 first=$3
-    shift 3
+    local folder=$1
+    shift
     rm -rf "$folder"
     mkdir -p "$folder"
     export -f play_scenario
-    printf '%s\n' "$@" | xargs -P "$(cores)" -I{} bash -c 'play_scenario "$@"' play \
-        "$root/build/release/src/cli/muster" "$folder" "$seeds" "$first" {}
+    printf '%s\n' "$@" | sort -s -k1,1nr | xargs -P "$(cores)" -L1 bash -c 'play_scenario "$@"' play \
+        "$root/build/release/src/cli/muster" "$folder"
+    set -- "${@##* }"
     local name good=0
     for name in "$@"; do
         printf '%-16s %s\n' "$name" "$(tail -n 1 "$folder/$name.out")"
@@ -80,10 +85,14 @@ play_elastic() {
 suite_simulate() {
     (($# == 0)) || return 0
     suite_build simulate release muster || return 0
-    local names folder=$logs/sim passed failed line slice seeds elastic_seeds
+    local names runs=() folder=$logs/sim passed failed line slice seeds elastic_seeds
     mapfile -t names < <(sim_scenarios)
-    slice=$(sim_slice) seeds=$((sim_drill_seeds / sim_slices)) elastic_seeds=$((elastic_drill_seeds / sim_slices))
-    step "run simulate" play_scenarios "$folder" "$seeds" $((1 + slice * seeds)) "${names[@]}" || true
+    slice=$(sim_slice) elastic_seeds=$((elastic_drill_seeds / sim_slices))
+    for line in "${names[@]}"; do
+        seeds=$(($(drill_seeds_of "$line") / sim_slices))
+        runs+=("$seeds $((1 + slice * seeds)) $line")
+    done
+    step "run simulate" play_scenarios "$folder" "${runs[@]}" || true
     passed=0 failed=0
     for line in "${names[@]}"; do
         if [[ $(tail -n 1 "$folder/$line.out" 2>/dev/null) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
@@ -108,7 +117,7 @@ suite_simulate() {
 # drill_sim [SCENARIO...] [--seeds N] [--seed N] [--nodes N] [--trace]: any number of seeds, or one of them as it
 # happened. --nodes is of `elastic`.
 drill_sim() {
-    local names=() seeds= first=1 nodes= trace= elastic= good=0
+    local names=() runs=() name seeds= first=1 nodes= trace= elastic= good=0
     while (($#)); do
         case $1 in
         --seeds | --seed | --nodes)
@@ -135,8 +144,9 @@ drill_sim() {
         mapfile -t names < <(sim_scenarios)
         elastic=1
     fi
-    if ((${#names[@]})); then
-        play_scenarios "$logs/drill-sim" "${seeds:-$sim_drill_seeds}" "$first" "${names[@]}" || good=1
+    for name in "${names[@]}"; do runs+=("${seeds:-$(drill_seeds_of "$name")} $first $name"); done
+    if ((${#runs[@]})); then
+        play_scenarios "$logs/drill-sim" "${runs[@]}" || good=1
     fi
     if [[ -n $elastic ]]; then
         play_elastic "$logs/drill-sim-elastic.out" "${seeds:-$elastic_drill_seeds}" "$first" "$nodes" || good=1

@@ -237,7 +237,9 @@ Task<Result<void>> Agent::State::one_stream() {
                                     .check_port = options.check_port,
                                     .can_host_master = place.can_host_master,
                                     .addresses = std::move(place.addresses),
-                                    .terms = options.terms};
+                                    .terms = options.terms,
+                                    .pod = options.pod,
+                                    .host = options.host};
     CO_TRY(auto orders,
            co_await rpc::open(client, job_protocol::kJoin, job_protocol::to_wire(hello)));
     open = true;

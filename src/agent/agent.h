@@ -32,6 +32,9 @@ struct AgentOptions {
     int check_port = 0;  ///< where it answers probes of a node check; 0: it takes no part
     std::string rack = {};
     std::string name = {};  ///< for people: "worker-3"
+    std::string pod =
+        {};  ///< the name of the pod that it runs in, and of the pod's node; empty: none
+    std::string host = {};
     /// Of the job, as this node was told: for a master that was told none.
     std::optional<job_protocol::Terms> terms = {};
     WorkerStateOptions workers = {};

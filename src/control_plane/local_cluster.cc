@@ -78,6 +78,7 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
         };
     }
     node_options.side_thread = side_thread;
+    const bool served = node_options.server.has_value();
     operators::OperatorOptions jobs{.namespace_ = {},
                                     .announce_gangs = true,
                                     .platform = {.node_program = own_program(),
@@ -91,6 +92,8 @@ Result<std::unique_ptr<LocalCluster>> LocalCluster::create(
     if (actors == Actors::kNone) return cluster;
     TRY(cluster->node_,
         runtime::Node::create(executor, cluster->api_, clock, rng, std::move(node_options)));
+    // Pods that share the machine's network have no tokens (Node::listen_for_pods()).
+    cluster->operator_options_.platform.pods_reach_api = served && cluster->node_->isolates_pods();
     cluster->node_seam_ = std::make_unique<NodeSeam>(*cluster->node_);
     cluster->api_.connect_node(*cluster->node_seam_);
     return cluster;

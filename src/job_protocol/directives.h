@@ -48,6 +48,8 @@ struct Hello {
     bool can_host_master = false;  ///< the master after this one may be on its node
     std::vector<std::string> addresses = {};  ///< its others, as Member has them
     std::optional<Terms> terms = {};          ///< as its node was told; an older agent says nothing
+    std::string pod = {};                     ///< the name of the pod that it runs in; empty: none
+    std::string host = {};  ///< the name of that pod's node in the cluster; empty: not known
 };
 
 /// Nothing is to run.

@@ -15,6 +15,9 @@ namespace {
 /// Each is told to group rank 0, for all nodes.
 constexpr std::size_t kMostAddresses = 64;
 
+/// Of an object in Kubernetes.
+constexpr std::size_t kLongestName = 253;
+
 /// Of a job, and of codes and texts of its policy.
 constexpr int kMostNodes = 100'000;
 constexpr std::size_t kMostInPolicy = 1'000;
@@ -62,6 +65,8 @@ Result<void> check(const Hello& hello) {
     if (hello.addresses.size() > kMostAddresses) return bad("a node with too many addresses");
     if (hello.slot && *hello.slot < 0)
         return bad(fmt::format("slot {}: slots count from 0", *hello.slot));
+    if (hello.pod.size() > kLongestName || hello.host.size() > kLongestName)
+        return bad("a node with the name of a pod or of its host that is too long");
     if (hello.terms) TRY_VOID(check(*hello.terms));
     return check(hello.report);
 }

@@ -93,6 +93,21 @@ TEST(Protocol, ANodeMayHaveSomeAddresses) {
     EXPECT_FALSE(from_wire(to_wire(hello)));
 }
 
+TEST(Protocol, ANodeMaySayWhereItIs) {
+    Hello hello{.incarnation = "a", .slot = {}, .address = "10.0.0.7"};
+    hello.pod = "demo-edljob-worker-0";
+    hello.host = std::string(253, 'n');
+    const auto read = from_wire(to_wire(hello));
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->pod, hello.pod);
+    EXPECT_EQ(read->host, hello.host);
+    hello.host += 'n';
+    EXPECT_FALSE(from_wire(to_wire(hello)));
+    hello.host.clear();
+    hello.pod = std::string(254, 'p');
+    EXPECT_FALSE(from_wire(to_wire(hello)));
+}
+
 TEST(Protocol, AJoinOfAnotherVersionIsRead) {
     for (const std::string_view later : {std::string_view(), kLaterBytes}) {
         const auto hello = from_wire(parsed<job::Join>(kJoinBytes, later));

@@ -10,6 +10,7 @@
 #include "job_protocol/kv_protocol.h"
 #include "job_protocol/node_check_protocol.h"
 #include "job_protocol/protocol.h"
+#include "job_protocol/ps_cluster_protocol.h"
 
 namespace muster::job_protocol {
 namespace {
@@ -200,6 +201,28 @@ TEST(WireBytes, KvAnswers) {
     expect_bytes(KvAnswer{}, "");
     expect_bytes(KvAnswer{.value = ""}, "0a00");
     expect_bytes(KvAnswer{.value = "v", .number = -1, .yes = true}, "0a017610011801");
+}
+
+TEST(WireBytes, OfParameterServers) {
+    expect_bytes(PsAttendance{.type = "ps",
+                              .id = 3,
+                              .rank = 1,
+                              .address = "p:1",
+                              .servers = 2,
+                              .place = 0,
+                              .places = 4,
+                              .versions = {{.type = "w", .rank = 1, .local = 2, .restored = -1}},
+                              .started = 5,
+                              .kept = "7 9"},
+                 "0a027073100318012203703a3128023000380442090a0177100118042001480a5203372039");
+    expect_bytes(
+        PsCluster{
+            .epoch = 2, .version = 3, .servers = {"p:1", "q:1"}, .complete = true, .kept = "3 9"},
+        "080210061a03703a311a03713a3120012a03332039");
+    expect_bytes(VersionRequest{.kind = VersionKind::kRestored, .type = "w", .rank = 1, .set = 0},
+                 "0a08726573746f72656412017718012000");
+    expect_bytes(VersionRequest{}, "0a06676c6f62616c");
+    expect_bytes(VersionAnswer{.version = -1}, "0801");
 }
 
 TEST(WireBytes, MasterClaims) {

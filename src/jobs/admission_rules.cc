@@ -66,7 +66,7 @@ AdmissionRule pod_name_length(const JobKind& kind, const ReplicaType& type) {
 
 AdmissionRule known_types(const JobKind& kind, const std::string& path) {
     std::vector<std::string> names, lower;
-    for (const ReplicaType& type : kind.replica_types) {
+    for (const ReplicaType& type : kind.written_types()) {
         names.push_back(type.name);
         lower.push_back(type.lower());
     }
@@ -134,7 +134,7 @@ AdmissionRule containers(const JobKind& kind, const std::string& path) {
 
 AdmissionRule images(const JobKind& kind, const std::string& path) {
     std::vector<std::string> without;
-    for (const ReplicaType& type : kind.replica_types)
+    for (const ReplicaType& type : kind.written_types())
         if (type.own_program) without.push_back(type.lower());
     const std::string exempt =
         without.empty() ? "" : fmt::format("t.lowerAscii() in {} || ", list_of(without));
@@ -182,7 +182,7 @@ std::vector<AdmissionRule> update_rules() {
 std::vector<AdmissionRule> rules_of(const JobKind& kind) {
     const std::string path = "spec." + kind.replicas_field;
     std::vector<std::string> type_names;
-    for (const ReplicaType& type : kind.replica_types) type_names.push_back(type.name);
+    for (const ReplicaType& type : kind.written_types()) type_names.push_back(type.name);
     std::vector<AdmissionRule> rules = {
         name_form(),
         name_length(),
@@ -190,7 +190,7 @@ std::vector<AdmissionRule> rules_of(const JobKind& kind) {
          .message = fmt::format("{}: there are no replicas; add {}", path, one_of(type_names))},
         known_types(kind, path),
         distinct_types(path)};
-    for (const ReplicaType& type : kind.replica_types) add_type_rules(kind, type, path, rules);
+    for (const ReplicaType& type : kind.written_types()) add_type_rules(kind, type, path, rules);
     rules.push_back(containers(kind, path));
     rules.push_back(images(kind, path));
     rules.insert(rules.end(), kind.own_admission_rules.begin(), kind.own_admission_rules.end());

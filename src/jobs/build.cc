@@ -5,6 +5,7 @@
 
 #include "jobs/internal/text.h"
 #include "jobs/kind.h"
+#include "jobs/scale_plan.h"
 #include "kube/objects/pod_contract.h"
 
 namespace muster::jobs {
@@ -148,7 +149,7 @@ const kube::Container* default_container(const JobKind& kind, const kube::PodSpe
 }
 
 Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
-                            const RestartHistory& restart_history) {
+                            const RestartHistory& restart_history, const kube::ResourceList& own) {
     const ReplicaSpec* spec = spec_of_replica(job, replica);
     if (spec == nullptr) return unknown_replica(job, replica);
 
@@ -160,6 +161,9 @@ Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
     pod.metadata.annotations = spec->template_.metadata.annotations;
     pod.metadata.finalizers = spec->template_.metadata.finalizers;
     pod.spec = spec->template_.spec;
+    const kube::Container* const main = default_container(*job.kind, pod.spec);
+    for (kube::Container& container : pod.spec.containers)
+        if (&container == main) set_amounts(container, own);
     if (restart_history.restarts > 0)
         pod.metadata.annotations[std::string(annotations::kRestarts)] =
             std::to_string(restart_history.restarts);

@@ -22,6 +22,7 @@ Platform on_cluster() {
     platform.cluster = true;
     platform.program_image = "muster:1";
     platform.agent_tokens = true;
+    platform.pods_reach_api = true;
     return platform;
 }
 Platform on_machine() {
@@ -138,6 +139,19 @@ TEST(ElasticJob, PodsHaveUpstreamsNamesLabelsAndPolicy) {
     EXPECT_EQ(build_service(job, {"worker", 1}).value().metadata.name, "j-edljob-worker-1");
 }
 
+/// `muster run` scales the requests of a manifest to all that the machine has: a master that is not
+/// in it would find no room.
+TEST(ElasticJob, AMasterThatIsNotInTheManifestRequestsSomethingOnAClusterOnly) {
+    for (const auto& [platform, requests] :
+         {std::pair{on_cluster(), true}, std::pair{on_machine(), false}}) {
+        const Job job = job_on(platform, {{{"worker", 1}}});
+        const kube::Container& master =
+            job.replica("dlrover-master")->template_.spec.containers.at(0);
+        EXPECT_EQ(!master.resources.requests.empty(), requests);
+        EXPECT_EQ(!master.resources.limits.empty(), requests);
+    }
+}
+
 TEST(ElasticJob, AMasterIsMadeForEachJobThatMeets) {
     const Job job = job_on(on_cluster(), {{{"worker", 1}}});
     ASSERT_NE(job.replica("dlrover-master"), nullptr);
@@ -149,18 +163,15 @@ TEST(ElasticJob, AMasterIsMadeForEachJobThatMeets) {
     const kube::Container& container = pod.spec.containers.at(0);
     EXPECT_EQ(container.image, "muster:1");
     EXPECT_THAT(container.command,
-                ElementsAre("/usr/local/bin/muster-in-pods", "master", "--job", "j", "--records",
-                            "/var/lib/muster/record", "--port", "50001"));
+                ElementsAre("/usr/local/bin/muster-in-pods", "master", "--job", "j", "--namespace",
+                            "ns", "--record-object", "elasticjob-j-dlrover-master", "--job-object",
+                            "elasticjobs.v1alpha1.elastic.iml.github.io", "--node-types",
+                            "worker,chief", "--plan-object", "j-plan", "--port", "50001"));
     EXPECT_TRUE(pod.spec.init_containers.empty());
-    // Its record went with the pod before it.
-    const RestartHistory once{.restarts = 1, .in_a_row = 1};
-    EXPECT_EQ(
-        build_pod(job, {"dlrover-master", 3}, once).value().spec.containers.at(0).command.back(),
-        "--successor");
 
     const auto owned = kind().owned_objects(job, {});
-    ASSERT_EQ(owned.size(), 2u);
-    EXPECT_EQ(owned[1].name, "j-muster-token");
+    ASSERT_EQ(owned.size(), 6u) << "its service, its record with what it needs for that, the token";
+    EXPECT_EQ(owned[5].name, "j-muster-token");
     EXPECT_EQ(owned[0].name, "elasticjob-j-dlrover-master");
     EXPECT_EQ(owned[0].content.at("spec").at("ports").at(0).at("port"), 50001);
     EXPECT_FALSE(kind().has_services("dlrover-master"));
@@ -173,7 +184,9 @@ TEST(ElasticJob, AMasterIsMadeForEachJobThatMeets) {
 TEST(ElasticJob, OnOneMachineTheMasterRunsTheNodesProgram) {
     const Job job = job_on(on_machine(), {{{"worker", 1}}});
     const kube::Pod pod = build_pod(job, {"dlrover-master", 0}).value();
-    EXPECT_EQ(pod.spec.containers.at(0).command.at(0), "/opt/muster/muster");
+    EXPECT_THAT(pod.spec.containers.at(0).command,
+                ElementsAre("/opt/muster/muster", "master", "--job", "j", "--records",
+                            "/var/lib/muster/record", "--port", "50001"));
     ASSERT_EQ(pod.spec.volumes.size(), 2u);
     EXPECT_EQ(pod.spec.volumes[1].name, "muster-record");
     EXPECT_EQ(pod.spec.volumes[0].host_path->path, "/usr/bin/muster");
@@ -413,6 +426,47 @@ TEST(ElasticJob, ResourceLimitsAreACap) {
                   "spec.resourceLimits.cpu", "is no amount"}});
 }
 
+TEST(ElasticJob, WhatSingleReplicasRequestCountsAgainstResourceLimits) {
+    const auto with = [](const std::string& limit, const std::string& own) {
+        return Shape{
+            {{"ps", 2}, {"worker", 2}},
+            {{"spec/resourceLimits/memory", limit},
+             {"spec/replicaSpecs/ps/template/spec/containers/0/resources",
+              R"({"requests": {"memory": "1Gi"}, "limits": {"memory": "2Gi"}})"},
+             {"spec/replicaSpecs/worker/template/spec/containers/0/resources",
+              R"({"requests": {"memory": "1Gi"}})"},
+             {"status", R"({"startTime": "2026-01-01T00:00:00Z", "members": )" + own + "}"}}};
+    };
+    const std::string more = R"({"ps": {"ids": "0-1", "next": 2, "resources": {
+        "1": {"resource": {"memory": "4Gi", "cpu": "3"}, "insteadOf": {"memory": "2Gi"}}}}})";
+    const std::string ended = R"({"ps": {"ids": "0-1", "next": 2, "resources": {
+        "1": {"resource": {"memory": "4Gi"}, "insteadOf": {"memory": "1Gi"}}}}})";
+    // The first worker is the chief.
+    const std::string of_chief = R"({"chief": {"ids": "0", "next": 1, "resources": {
+        "0": {"resource": {"memory": "3Gi"}, "insteadOf": {"memory": "1Gi"}}}}})";
+    expect_problems(kind(), {{"exactly", with(R"("7Gi")", more)},
+                             {"too much", with(R"("6Gi")", more), "Invalid",
+                              "spec.resourceLimits.memory", "request 7168Mi together"},
+                             {"what the template says by now", with(R"("4Gi")", ended)},
+                             {"the chief", with(R"("5Gi")", of_chief), "Invalid",
+                              "spec.resourceLimits.memory", "request 6144Mi together"}});
+}
+
+TEST(ElasticJob, MoreMemoryIsForJobsWithParameterServers) {
+    const Job servers =
+        job_on(on_machine(), {{{"ps", 1}, {"worker", 2}},
+                              {{"spec/resourceLimits", R"({"memory": "10Gi"})"},
+                               {"spec/replicaSpecs/worker/template/spec/containers/0/resources",
+                                R"({"limits": {"memory": "1Gi"}})"}}});
+    const std::optional<MemoryPolicy> policy = kind().memory_policy(servers);
+    ASSERT_TRUE(policy.has_value());
+    constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
+    EXPECT_EQ(policy->each, (std::vector<std::int64_t>{0, 0, kGibibyte, kGibibyte, 0}))
+        << "the chief has the workers' template, and the master is not in the manifest";
+    EXPECT_EQ(policy->limit, 10 * kGibibyte);
+    EXPECT_FALSE(kind().memory_policy(job_on(on_machine(), {{{"worker", 2}}})).has_value());
+}
+
 std::vector<std::string> warned(const Platform& platform, const Shape& shape) {
     std::vector<std::string> fields;
     for (const Cause& cause : review(kind(), manifest_of(kind(), shape), platform).warnings)
@@ -424,6 +478,8 @@ TEST(ElasticJob, NoFieldIsSilentlyWithoutEffect) {
     const Shape shape{{{"worker", 2}},
                       {{"spec/optimizeMode", R"("cluster")"},
                        {"spec/brainService", R"("brain")"},
+                       {"spec/enableElasticScheduling", "true"},
+                       {"spec/enableDynamicSharding", "false"},
                        {"spec/replicaSpecs/worker/autoScale", "true"},
                        {"spec/replicaSpecs/worker/restartTimeout", "60"},
                        {"spec/replicaSpecs/worker/priority", R"("high")"},
@@ -435,6 +491,7 @@ TEST(ElasticJob, NoFieldIsSilentlyWithoutEffect) {
         warned(on_machine(), shape),
         testing::UnorderedElementsAre(
             "Ineffective spec.optimizeMode", "Ineffective spec.brainService",
+            "Ineffective spec.enableElasticScheduling", "Ineffective spec.enableDynamicSharding",
             "Ineffective " + worker + "autoScale", "Ineffective " + worker + "restartTimeout",
             "Ineffective " + worker + "priority", "Ineffective " + worker + "BatchScheduler",
             "Doubtful " + worker + "criticalNodes",
@@ -462,7 +519,9 @@ TEST(ElasticJob, AnnotationsThatSteerUpstreamsMaster) {
         return Shape{{{"worker", 1}}, {{"metadata/annotations", annotations}}};
     };
     EXPECT_THAT(warned(on_machine(), with(R"({"service_type": "http",
-                                              "training_elastic_mode": "ucp"})")),
+                                              "training_elastic_mode": "ucp",
+                                              "pending_timeout": "60",
+                                              "pending_fail_strategy": "-1"})")),
                 IsEmpty());
     const Job job = job_of(kind(), with(R"({"service_type": "http; rm -rf /",
                                             "training_elastic_mode": "ucp",

@@ -70,6 +70,7 @@ Platform platform_of(const json::object& golden) {
     if (const json::value* given = golden.if_contains("site")) {
         platform.program_image = given->at("programImage").as_string();
         platform.image_volumes = given->at("imageVolumes").as_bool();
+        platform.pods_reach_api = true;
     }
     return platform;
 }
@@ -93,7 +94,7 @@ json::array objects_of(const Job& job) {
         const ReplicaSpec* spec = job.replica(type.name);
         for (std::int32_t i = 0; spec != nullptr && i < *spec->replicas; ++i) {
             all.push_back(kube::encode(build_pod(job, {type.name, i}).value()));
-            if (job.kind->has_services(type.name))
+            if (has_services(job, type.name))
                 all.push_back(kube::encode(build_service(job, {type.name, i}).value()));
         }
     }

@@ -13,7 +13,8 @@ bool JobStatus::is(std::string_view type) const {
 
 std::int32_t Job::total_replicas() const {
     std::int32_t total = 0;
-    for (const auto& [type, spec] : replicas) total += spec.replicas.value_or(0);
+    for (const auto& [type, spec] : replicas)
+        if (kind == nullptr || !kind->is_beside(type)) total += spec.replicas.value_or(0);
     return total;
 }
 

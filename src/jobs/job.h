@@ -67,6 +67,20 @@ struct ReplicaStatus {
 BOOST_DESCRIBE_STRUCT(ReplicaStatus, (),
                       (active, succeeded, failed, selector, restarts, completed_indexes))
 
+/// What the replica of one rank requests in place of what its template has: request and limit of its
+/// default container. Only cpu and memory.
+struct OwnResources {
+    kube::ResourceList resource;
+    /// What the template had then. An amount counts as long as the template has this one.
+    kube::ResourceList instead_of;
+
+    friend bool operator==(const OwnResources&, const OwnResources&) = default;
+};
+BOOST_DESCRIBE_STRUCT(OwnResources, (), (resource, instead_of))
+
+/// How many ranks of a type may have resources of their own: a status has a limited size.
+inline constexpr std::size_t kMostOwnResources = 1000;
+
 /// Which replicas of one type are wanted, and their ranks, for kinds whose ids rise
 /// (JobKind::rising_ids). An addition of ours.
 struct ReplicaMembers {
@@ -74,10 +88,51 @@ struct ReplicaMembers {
     /// By id, where it differs from the id. Two ids have one rank while the later one takes over.
     std::map<std::string, std::int32_t> ranks;
     std::int32_t next = 0;  ///< the id of the next replica; never falls
+    std::map<std::string, OwnResources> resources = {};  ///< by rank
+    /// By id, of replicas that follow another one in its rank: how many restarts that rank had had.
+    std::map<std::string, std::int32_t> restarts = {};
+    /// Of replicas that left without another one following them.
+    std::optional<std::int32_t> former_restarts = {};
 
     friend bool operator==(const ReplicaMembers&, const ReplicaMembers&) = default;
 };
-BOOST_DESCRIBE_STRUCT(ReplicaMembers, (), (ids, ranks, next))
+BOOST_DESCRIBE_STRUCT(ReplicaMembers, (), (ids, ranks, next, resources, restarts, former_restarts))
+
+/// What ScalePlans ask of the replicas of one type beyond the manifest (jobs/scale_plan.h).
+struct AskedReplicas {
+    /// How many instead of `instead_of`, the number that the manifest had then: once it has another
+    /// one, that counts. Unset: as many as the manifest has.
+    std::optional<std::int32_t> replicas;
+    std::optional<std::int32_t> instead_of;
+    kube::ResourceList resource;  ///< of the pods that are made from now on; empty: as written
+
+    friend bool operator==(const AskedReplicas&, const AskedReplicas&) = default;
+};
+BOOST_DESCRIBE_STRUCT(AskedReplicas, (), (replicas, instead_of, resource))
+
+/// A node on which no new pod of a job is to be placed. An addition of ours.
+struct ExcludedNode {
+    std::string node;   ///< its name, which its label kubernetes.io/hostname has
+    std::string until;  ///< RFC 3339; empty: as long as there is the job
+
+    friend bool operator==(const ExcludedNode&, const ExcludedNode&) = default;
+};
+BOOST_DESCRIBE_STRUCT(ExcludedNode, (), (node, until))
+
+/// So many of a job or a plan; of a job the newest.
+inline constexpr std::size_t kMostExcludedNodes = 32;
+
+/// The ScalePlan that was executed last, and what is left of all of them.
+struct ExecutedPlan {
+    std::string uid;
+    std::int64_t generation = 0;
+    std::map<std::string, AskedReplicas> replicas;   ///< by type
+    std::vector<ExcludedNode> excluded_nodes = {};   ///< the newest last; some may be over
+    std::map<std::string, std::string> spares = {};  ///< by type: ids that leave first, "3,5-6"
+
+    friend bool operator==(const ExecutedPlan&, const ExecutedPlan&) = default;
+};
+BOOST_DESCRIBE_STRUCT(ExecutedPlan, (), (uid, generation, replicas, excluded_nodes, spares))
 
 struct JobCondition {
     std::string type;  ///< Created, Running, Restarting, Suspended, Succeeded, Failed
@@ -108,6 +163,8 @@ struct JobStatus {
     std::string last_restart_time;
     /// By type, for kinds whose ids rise: another addition. Without it ids 0 to replicas-1 are wanted.
     std::map<std::string, ReplicaMembers> members;
+    /// For kinds that ScalePlans change: another addition.
+    std::optional<ExecutedPlan> plan;
     json::object rest;
 
     /// Whether a condition of this type has status "True".
@@ -119,7 +176,7 @@ struct JobStatus {
 BOOST_DESCRIBE_STRUCT(JobStatus, (),
                       (conditions, replica_statuses, start_time, completion_time,
                        last_reconcile_time, restart_generation, restarts_in_a_row,
-                       last_restart_time, members, rest))
+                       last_restart_time, members, plan, rest))
 
 class JobKind;
 struct ReplicaType;
@@ -148,9 +205,15 @@ struct Platform {
     /// Jobs whose pods run our agent (`muster-run`) may own a Secret with the token that their
     /// agents share; whoever makes it may do so.
     bool agent_tokens = false;
+    /// Pods reach the API as their service accounts, with tokens of these. A master of ours keeps its
+    /// record there then.
+    bool pods_reach_api = false;
 
     /// Whether pods that need this program get it.
     bool gives_program() const { return !node_program.empty() || !program_image.empty(); }
+    /// Whether it runs the masters of agents in pods of their own: with the program, and a record that
+    /// outlives the pod.
+    bool runs_masters() const { return gives_program() && pods_reach_api; }
 };
 
 /// A job of any kind, in the form that the engine works on: what all kinds share is typed; what
@@ -159,8 +222,8 @@ struct Job {
     const JobKind* kind = nullptr;
     kube::ObjectMeta metadata;
     RunPolicy run_policy;
-    /// Replica types of the manifest, by canonical name. Iterate with JobKind::replica_types() if
-    /// the order matters.
+    /// Replica types of the manifest, and those that the kind's defaults add, by canonical name.
+    /// Iterate with JobKind::replica_types if the order matters.
     std::map<std::string, ReplicaSpec> replicas;
     /// The keys of the replica map that are spelled differently ("worker"), by canonical name.
     std::map<std::string, std::string> spelled;
@@ -168,6 +231,7 @@ struct Job {
     Platform platform;
     std::any extra;
 
+    /// Without those that are beside the job (ReplicaType::beside).
     std::int32_t total_replicas() const;
     /// The name of a service of the job's namespace after its first dot: "ml.svc", or
     /// "ml.svc.cluster.local".

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 
 #include "jobs/internal/choices.h"
@@ -19,7 +20,7 @@ void rename_types(const JobKind& kind, Job& job) {
     for (const auto& [key, spec] : job.replicas) keys.push_back(key);
     for (const std::string& key : keys) {
         if (kind.replica_type(key) != nullptr) continue;
-        for (const ReplicaType& type : kind.replica_types) {
+        for (const ReplicaType& type : kind.written_types()) {
             if (type.lower() != lower_case(key) || job.replicas.contains(type.name)) continue;
             auto node = job.replicas.extract(key);
             node.key() = type.name;
@@ -44,6 +45,16 @@ const ReplicaType* JobKind::replica_type(std::string_view name) const {
     return nullptr;
 }
 
+std::span<const ReplicaType> JobKind::written_types() const {
+    const auto first_beside = std::ranges::find(replica_types, true, &ReplicaType::beside);
+    return {replica_types.begin(), first_beside};
+}
+
+bool JobKind::is_beside(std::string_view type) const {
+    const ReplicaType* known = replica_type(type);
+    return known != nullptr && known->beside;
+}
+
 const std::string& JobKind::condition_prefix() const {
     return reason_prefix.empty() ? resource.kind : reason_prefix;
 }
@@ -51,6 +62,11 @@ const std::string& JobKind::condition_prefix() const {
 bool JobKind::has_services(std::string_view type) const {
     const ReplicaType* known = replica_type(type);
     return services && (known == nullptr || known->service);
+}
+
+bool has_services(const Job& job, std::string_view type) {
+    const bool serves_ranks = job.kind->serves_ranks && job.kind->serves_ranks(job);
+    return !serves_ranks && job.kind->has_services(type);
 }
 
 const std::string& JobKind::default_policy(std::string_view type) const {
@@ -83,6 +99,7 @@ bool is_ours(const JobKind& kind, std::string_view managed_by) {
 }
 
 bool restarts_all(const ReplicaType& type, std::string_view annotation) {
+    if (type.beside) return false;
     if (annotation == annotations::kRestartGroup) return true;
     return type.restarts_all && annotation != annotations::kRestartReplica;
 }

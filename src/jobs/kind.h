@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -41,6 +42,10 @@ struct ReplicaType {
     bool service = true;
     /// The kind gives its default container image and command; the template needs neither.
     bool own_program = false;
+    /// Only the kind's defaults add it: no manifest can have it. Its pods serve those of the job and
+    /// are no part of it: no status, limit, gang or result counts them, and they go when they have
+    /// none left to serve. Such types come last in JobKind::replica_types.
+    bool beside = false;
 
     std::string lower() const;
 };
@@ -145,6 +150,43 @@ struct Elasticity {
     std::optional<std::vector<json::value>> metrics = std::nullopt;
 };
 
+/// How long the pods of a job may wait for nodes, and what becomes of it then.
+struct PendingPolicy {
+    enum class Demand : std::uint8_t {
+        kNothing,    ///< they wait as long as it takes
+        kNecessary,  ///< what the job can't do without must be placed in time
+        kAll,        ///< so must the rest, but for replicas of low priority beside others
+    };
+    struct Need {
+        std::int32_t necessary = 0;  ///< how many the job can't do without
+        std::int32_t all = 0;        ///< how many of the first ranks kAll means
+
+        friend bool operator==(const Need&, const Need&) = default;
+    };
+
+    Demand demand = Demand::kNothing;
+    std::chrono::seconds timeout{};  ///< for each pod; 0: no limit
+    /// How long fewer than necessary may run for another reason; 0: no limit.
+    std::chrono::seconds too_few_timeout{};
+    /// A scheduler places the pods together or not at all: that they wait counts only from when one
+    /// has run.
+    bool together = false;
+    std::vector<Need> needs = {};  ///< by replica type
+    /// How many of JobKind::scaled_type its programs begin with, where that is known and fewer than all.
+    std::optional<std::int32_t> begins_with = std::nullopt;
+
+    friend bool operator==(const PendingPolicy&, const PendingPolicy&) = default;
+};
+
+/// How much memory a job may have by which replicas that ran out of it get more. In bytes.
+struct MemoryPolicy {
+    std::vector<std::int64_t> each =
+        {};  ///< what one pod requests by its template; by replica type
+    std::optional<std::int64_t> limit = std::nullopt;  ///< of all pods together
+
+    friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;
+};
+
 /// What is known of a pod when the owned objects are made.
 struct SeenPod {
     ReplicaId replica;
@@ -220,6 +262,11 @@ class JobKind {
     /// The replacement of a pod has the next index that was never used, and the rank of its
     /// predecessor; without this it has the same index (docs/design/elasticjob.md).
     bool rising_ids = false;
+    /// ScalePlans change its jobs (jobs/scale_plan.h); their ids rise then.
+    bool scale_plans = false;
+    /// Of a kind with them: whether a job's master writes a plan of its own
+    /// (jobs/scale_plan.h, own_plan_name()). Empty: none does.
+    std::function<bool(const Job&)> has_own_plan;
     /// The label of a replica's index may count the ranks of the job: its pod's name tells the index.
     bool labels_ranks = false;
     /// Running is recorded before Succeeded, however short the job was.
@@ -235,8 +282,12 @@ class JobKind {
     /// The types of `owned_objects`: the engine watches these, and only objects with the job's
     /// label.
     std::vector<kube::ResourceType> owned_types;
-    /// Those that they have besides where the platform gives agents tokens; no pod shows in them.
+    /// Those that they have besides where the platform gives agents tokens, and where it runs their
+    /// masters in pods of their own; no pod shows in them.
     std::vector<kube::ResourceType> token_types;
+    std::vector<kube::ResourceType> master_types;
+    /// Annotations of a job on which `pending_policy` depends: they change without a generation.
+    std::vector<std::string> pending_annotations;
 
     // --- pure functions. Those marked (written) get the job as the manifest has it, the others get
     // it with defaults. All but decode_spec and success_policy may be empty.
@@ -251,6 +302,9 @@ class JobKind {
     std::vector<AdmissionRule> own_admission_rules;
     /// (written) Kind-specific warnings; reason is "Deprecated", "Ineffective" or "Doubtful".
     std::function<std::vector<Cause>(const Job&)> own_warnings;
+    /// Whether the services of a job's replicas are named by rank, among its owned objects: no replica has
+    /// one of its own then. Empty: they are not.
+    std::function<bool(const Job&)> serves_ranks;
     /// The variables of one replica, in upstream's order; appended after the user's own.
     std::function<Result<std::vector<Variable>>(const Job&, const ReplicaId&)> environment;
     /// True for pods that carry job-role=master.
@@ -275,15 +329,25 @@ class JobKind {
     /// How often a replica of a type may restart in a row, each time soon after the last, before its
     /// next failure is final. Nothing, or empty: only the job as a whole has a limit.
     std::function<std::optional<std::int32_t>(const Job&, const std::string& type)> restart_limit;
+    /// Nothing for a job whose replicas get no more memory when they ran out of it. Only of kinds whose
+    /// ids rise.
+    std::function<std::optional<MemoryPolicy>(const Job&)> memory_policy;
     /// Nothing for a job whose number of replicas is fixed.
     std::function<std::optional<Elasticity>(const Job&)> elasticity;
+    /// Empty: pods wait as long as it takes.
+    std::function<PendingPolicy(const Job&)> pending_policy;
 
     /// "pytorchjob-controller": label value, event source.
     std::string controller_name() const;
     const ReplicaType* replica_type(std::string_view name) const;
+    /// The types that a manifest may have: all but those beside the job.
+    std::span<const ReplicaType> written_types() const;
+    /// Whether this is the type of pods that are beside the job.
+    bool is_beside(std::string_view type) const;
     /// Before the reasons of conditions: "PyTorchJob".
     const std::string& condition_prefix() const;
-    /// Whether each replica of this type has a headless service.
+    /// Whether each replica of this type has a headless service of its own, if its job does not serve
+    /// ranks.
     bool has_services(std::string_view type) const;
     /// The policy of a replica of this type if none is written.
     const std::string& default_policy(std::string_view type) const;
@@ -387,9 +451,11 @@ struct RestartHistory {
     friend bool operator==(const RestartHistory&, const RestartHistory&) = default;
 };
 
-/// The pod of one replica as it will be created: template, labels, environment, restart policy.
+/// The pod of one replica as it will be created: template, labels, environment, restart policy. `own`:
+/// what its default container requests in place of what the template has.
 Result<kube::Pod> build_pod(const Job& job, const ReplicaId& replica,
-                            const RestartHistory& restart_history = {});
+                            const RestartHistory& restart_history = {},
+                            const kube::ResourceList& own = {});
 
 /// Where a variable of a pod comes from.
 struct VariableOrigin {
@@ -407,6 +473,8 @@ Result<std::vector<std::vector<VariableOrigin>>> variable_origins(const Job& job
                                                                   const ReplicaId& replica,
                                                                   const kube::Pod& pod);
 
+/// Whether each replica of this type has a headless service of its own.
+bool has_services(const Job& job, std::string_view type);
 /// Its headless service. `in_a_row`: as in RestartHistory, of services.
 Result<kube::Service> build_service(const Job& job, const ReplicaId& replica,
                                     std::int32_t in_a_row = 0);

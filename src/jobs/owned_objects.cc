@@ -14,6 +14,8 @@ std::vector<kube::ResourceType> owned_types(const JobKind& kind, const Platform&
     std::vector<kube::ResourceType> all = kind.owned_types;
     if (platform.agent_tokens)
         all.insert(all.end(), kind.token_types.begin(), kind.token_types.end());
+    if (platform.runs_masters())
+        all.insert(all.end(), kind.master_types.begin(), kind.master_types.end());
     return all;
 }
 

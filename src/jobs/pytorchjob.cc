@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/parse_number.h"
 #include "jobs/internal/agents/agent_token.h"
+#include "jobs/internal/agents/agents_master.h"
 #include "jobs/internal/agents/elastic_annotation.h"
+#include "jobs/internal/agents/master_in_pod.h"
 #include "jobs/internal/elastic_range.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
@@ -114,6 +119,7 @@ void set_defaults(Job& job) {
     }
     const bool deprecated_is_set = elastic && elastic->n_proc_per_node;
     if (!spec.nproc_per_node && !deprecated_is_set) spec.nproc_per_node = "auto";
+    add_agents_master(job);
 }
 
 // --- rules
@@ -188,6 +194,7 @@ std::vector<Cause> warn(const Job& job) {
     if (auto cause = workers_without_ranks(job, workers)) found.push_back(*std::move(cause));
     if (auto cause = ineffective_agent(job)) found.push_back(*std::move(cause));
     for (Cause& cause : ineffective_elastic(job)) found.push_back(std::move(cause));
+    if (auto cause = lacks_agents_master(job)) found.push_back(*std::move(cause));
     if (!spec.elastic_policy) return found;
     const ElasticPolicy& elastic = *spec.elastic_policy;
     if (elastic.n_proc_per_node)
@@ -220,7 +227,7 @@ std::string joined(const std::vector<RdzvConf>& conf) {
     return text;
 }
 
-/// Our agents meet at one of theirs: they take the place of the server of etcd that a manifest names.
+/// Our agents meet at their master, or at one of theirs: they take the place of the server of etcd that a manifest names.
 ElasticPolicy for_agents(const Job& job, ElasticPolicy elastic) {
     if (gets_agents(job) && elastic.rdzv_backend.starts_with("etcd")) {
         elastic.rdzv_backend.clear();
@@ -266,6 +273,7 @@ Result<void> add_elastic(const Job& job, const ElasticPolicy& elastic, Variables
 /// 1836).
 Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& replica) {
     const auto& spec = spec_of<PyTorchJobSpec>(job);
+    if (replica.type == kAgentsMaster) return std::vector<Variable>();
     const std::int32_t pods = job.total_replicas();
     Variables variables;
     variables.add("PYTHONUNBUFFERED", "1", "always: Python's output comes at once");
@@ -292,13 +300,27 @@ Result<std::vector<Variable>> environment(const Job& job, const ReplicaId& repli
         TRY_VOID(add_elastic(job, for_agents(job, *spec.elastic_policy), variables));
     else
         variables.add("PET_NNODES", std::to_string(pods), "all pods");
+    if (has_agents_master(job)) {
+        variables.add("MUSTER_MASTER_ADDR", agents_master_address(job),
+                      "the service of the master that muster.dev/elastic adds");
+        variables.add("MUSTER_MASTER_JOB", job.metadata.name, "the job's name");
+    }
     return variables.take();
 }
 
-/// The token follows the agent.
+/// The token follows the agent, or the master.
 void finish(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
-    put_agent(job, pod);
+    if (replica.type == kAgentsMaster)
+        put_agents_master(job, pod);
+    else
+        put_agent(job, pod);
     add_agent_token(job, replica, pod);
+}
+
+std::vector<OwnedObject> own_objects(const Job& job, const std::vector<SeenPod>& seen) {
+    std::vector<OwnedObject> objects = agents_master_objects(job);
+    std::ranges::move(agent_token(job, seen), std::back_inserter(objects));
+    return objects;
 }
 
 bool is_master_role(const Job& job, const ReplicaId& replica) {
@@ -332,7 +354,8 @@ JobKind pytorchjob() {
         .group = "kubeflow.org", .version = "v1", .plural = "pytorchjobs", .kind = "PyTorchJob"};
     kind.replicas_field = "pytorchReplicaSpecs";
     kind.replica_types = {{.name = std::string(kMaster), .only_replicas = 1},
-                          {.name = std::string(kWorker)}};
+                          {.name = std::string(kWorker)},
+                          agents_master_type()};
     kind.container_name = "pytorch";
     kind.port_name = "pytorchjob-port";
     kind.port = 23456;
@@ -361,8 +384,11 @@ JobKind pytorchjob() {
     kind.success_policy = decide;
     kind.elasticity = elasticity;
     kind.token_types = {kube::types::kSecrets};
-    kind.owned_objects = agent_token;
-    kind.has_owned_objects = has_agent_token;
+    kind.master_types = master_object_types();
+    kind.owned_objects = own_objects;
+    kind.has_owned_objects = [](const Job& job) {
+        return has_agents_master(job) || has_agent_token(job);
+    };
     kind.finish_pod = finish;
     return kind;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "jobs/kind.h"
 #include "kube/objects/object_meta.h"
 #include "kube/objects/pod.h"
 #include "kube/objects/resource_type.h"
@@ -46,19 +47,33 @@ struct ScalePlanSpec {
     std::vector<PlannedPod> remove_pods;
     std::vector<PlannedPod> migrate_pods;  ///< each is replaced, and goes once that is ready
     std::vector<std::string> ps_hosts;
+    // Additions of ours:
+    std::vector<ExcludedNode> excluded_nodes = {};
+    /// Those that leave first when fewer are wanted; of the master's own plan all that there are.
+    std::vector<PlannedPod> spare_pods = {};
+
+    /// Whether it says nothing but which job it is about.
+    bool asks_nothing() const {
+        return replica_resource_specs.empty() && create_pods.empty() && remove_pods.empty() &&
+               migrate_pods.empty() && excluded_nodes.empty() && spare_pods.empty();
+    }
 };
 BOOST_DESCRIBE_STRUCT(ScalePlanSpec, (),
                       (owner_job, replica_resource_specs, create_pods, remove_pods, migrate_pods,
-                       ps_hosts))
+                       ps_hosts, excluded_nodes, spare_pods))
 
 struct ScalePlanStatus {
     std::string create_time;
     std::string finish_time;
-    std::string phase;    ///< Pending, Scaling, Succeeded, Failed
-    std::string message;  ///< an addition of ours: why it waits or was refused
+    std::string phase;  ///< Pending, Scaling, Succeeded, Failed
+    // Additions of ours:
+    std::string message;  ///< what it waits for, or why it was refused
+    /// The generation of the plan that all this is about. Upstream's operator does not say it.
+    std::optional<std::int64_t> observed_generation;
     json::object rest;
 };
-BOOST_DESCRIBE_STRUCT(ScalePlanStatus, (), (create_time, finish_time, phase, message, rest))
+BOOST_DESCRIBE_STRUCT(ScalePlanStatus, (),
+                      (create_time, finish_time, phase, message, observed_generation, rest))
 
 struct ScalePlan {
     kube::ObjectMeta metadata;
@@ -88,12 +103,49 @@ kube::Schema::Ptr scale_plan_schema();
 json::value scale_plan_definition();
 
 /// A plan and what is wrong with it, as far as that shows without its job: fields of a wrong type,
-/// unknown replica types, no job, nothing to do, a pod that is not named, two changes of one pod.
+/// unknown replica types, no job, nothing to do (but of a master: its plan begins so), a pod that is
+/// not named, two changes of one pod, a node that can't be.
 struct ScalePlanReview {
     ScalePlan plan;
     std::vector<Cause> problems;
     std::vector<Cause> warnings;
 };
 ScalePlanReview review_scale_plan(const json::value& object);
+
+// --- the plan of a job's master
+
+/// Its name: the master writes this one object for each wish, and the operator makes it.
+std::string own_plan_name(std::string_view job_name);
+/// As it is made, asking for nothing; owned by the job.
+json::object own_plan_manifest(const Job& job);
+
+// --- jobs that plans have changed
+
+/// The numbers of replicas that a manifest has, by type: with the default where it has none, and
+/// without the types that it lacks.
+std::map<std::string, std::int32_t> written_replicas(const JobKind& kind,
+                                                     const json::value& manifest);
+/// What of `plan` counts beside a manifest that has these numbers of replicas now.
+std::map<std::string, AskedReplicas> in_effect(const ExecutedPlan& plan,
+                                               const std::map<std::string, std::int32_t>& written);
+/// The manifest with what plans have asked for written into it, as if its user had edited it.
+json::value with_asked(const JobKind& kind, const json::value& manifest,
+                       const std::map<std::string, AskedReplicas>& asked);
+
+// --- resources of single replicas
+
+/// What single replicas may have of their own.
+bool may_be_own(std::string_view resource);
+/// These amounts of a container: its limit, else its request.
+kube::ResourceList ownable_amounts(const kube::Container& container);
+/// What of `own` counts beside a template that has these ownable amounts.
+kube::ResourceList in_effect(const OwnResources& own, const kube::ResourceList& written);
+/// `before` with these amounts, beside a template that has `written`. What is no longer in effect is not
+/// in it.
+OwnResources with_amounts(const OwnResources& before, const kube::ResourceList& amounts,
+                          const kube::ResourceList& written);
+/// Requests these amounts and no more, as upstream sets them
+/// (dlrover/python/master/scaler/pod_scaler.py).
+void set_amounts(kube::Container& container, const kube::ResourceList& amounts);
 
 }  // namespace muster::jobs

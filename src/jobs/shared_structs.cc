@@ -141,6 +141,14 @@ static FieldNotes field_notes(const ReplicaStatus*) {
     };
 }
 
+static FieldNotes field_notes(const OwnResources*) {
+    return {
+        {.member = "resource", .text = "What its next pod requests, as cpu and memory."},
+        {.member = "instead_of",
+         .text = "What the template had then; once it has another amount, that counts."},
+    };
+}
+
 static FieldNotes field_notes(const ReplicaMembers*) {
     return {
         {.member = "ids", .text = "The replicas that are wanted, such as 0-2,5."},
@@ -148,6 +156,51 @@ static FieldNotes field_notes(const ReplicaMembers*) {
          .text = "The rank of a replica that has taken over that of another one, by its id; the "
                  "others have their ids as their ranks."},
         {.member = "next", .text = "The id that the next replica gets.", .minimum = 0},
+        {.member = "resources",
+         .text = "What replicas request in place of what their template has, by rank."},
+        {.member = "restarts",
+         .text =
+             "How many restarts the rank of a replica had had before it took that over, by id."},
+        {.member = "former_restarts",
+         .text = "The restarts of replicas that left without being replaced.",
+         .minimum = 0},
+    };
+}
+
+static FieldNotes field_notes(const AskedReplicas*) {
+    return {
+        {.member = "replicas",
+         .text = "How many a plan has asked for, instead of those of the spec.",
+         .minimum = 0},
+        {.member = "instead_of",
+         .text = "The number of the spec then; once the spec has another one, that counts.",
+         .minimum = 0},
+        {.member = "resource", .text = "What pods that are made from now on request."},
+    };
+}
+
+static FieldNotes field_notes(const ExcludedNode*) {
+    static const auto time = schema_parts::scalar(kube::Schema::Type::kString, "date-time");
+    return {
+        {.member = "node",
+         .text = "The name of the node, which its label kubernetes.io/hostname has.",
+         .required = true},
+        {.member = "until",
+         .text = "Pods that are made from then on may be placed there again; as long as there is "
+                 "the job if unset.",
+         .schema = time},
+    };
+}
+
+static FieldNotes field_notes(const ExecutedPlan*) {
+    return {
+        {.member = "uid", .text = "Of the ScalePlan that was executed last."},
+        {.member = "generation", .text = "Of that plan, as it was executed.", .minimum = 0},
+        {.member = "replicas", .text = "What plans have asked of each type beyond the spec."},
+        {.member = "excluded_nodes",
+         .text = "Nodes on which no new pod is placed, the newest last."},
+        {.member = "spares",
+         .text = "By type the replicas that leave first when fewer are wanted, such as 3,5-6."},
     };
 }
 
@@ -189,11 +242,13 @@ static FieldNotes field_notes(const JobStatus*) {
         {.member = "members",
          .text = "Which replicas of each type are wanted, and their ranks: a replica that replaces "
                  "another one has an id of its own, and the rank of that one."},
+        {.member = "plan", .text = "The ScalePlan that was executed last, and what is left of it."},
     };
 }
 
 template kube::Schema::Ptr schema_of<RunPolicy>();
 template kube::Schema::Ptr schema_of<ReplicaSpec>();
+template kube::Schema::Ptr schema_of<ExcludedNode>();
 
 namespace {
 
@@ -212,11 +267,11 @@ kube::Schema::Ptr dlrover_status_schema(const kube::Schema::Ptr& usual) {
     return status;
 }
 
-kube::Schema::Ptr without_members(const kube::Schema::Ptr& whole) {
+kube::Schema::Ptr of_fixed_ids(const kube::Schema::Ptr& whole) {
     auto schema = std::make_shared<kube::Schema>(*whole);
     std::vector<kube::SchemaProperties::Entry> kept;
     for (const auto& property : whole->properties)
-        if (property.first != "members") kept.push_back(property);
+        if (property.first != "members" && property.first != "plan") kept.push_back(property);
     schema->properties = kube::SchemaProperties(std::move(kept));
     return schema;
 }
@@ -225,7 +280,7 @@ kube::Schema::Ptr without_members(const kube::Schema::Ptr& whole) {
 
 kube::Schema::Ptr status_schema(StatusForm form, bool rising_ids) {
     static const kube::Schema::Ptr whole = schema_of<JobStatus>();
-    static const kube::Schema::Ptr usual = without_members(whole);
+    static const kube::Schema::Ptr usual = of_fixed_ids(whole);
     const kube::Schema::Ptr& chosen = rising_ids ? whole : usual;
     return form == StatusForm::kDlrover ? dlrover_status_schema(chosen) : chosen;
 }
@@ -235,6 +290,10 @@ kube::Schema::Ptr status_schema(StatusForm form, bool rising_ids) {
 MUSTER_INSTANTIATE_CODEC(muster::jobs::RunPolicy);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaSpec);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaStatus);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::OwnResources);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::ReplicaMembers);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::AskedReplicas);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::ExcludedNode);
+MUSTER_INSTANTIATE_CODEC(muster::jobs::ExecutedPlan);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::JobCondition);
 MUSTER_INSTANTIATE_CODEC(muster::jobs::JobStatus);

@@ -36,7 +36,7 @@ std::string longest_name(const Job& job, const std::string& name) {
     std::string longest;
     for (const auto& [type, spec] : job.replicas) {
         const ReplicaType* known = job.kind->replica_type(type);
-        if (known == nullptr) continue;
+        if (known == nullptr || known->beside) continue;
         const std::int32_t replicas =
             known->only_replicas.value_or(spec.replicas.value_or(known->default_replicas));
         const std::int32_t last = std::clamp(replicas, 1, kMaxReplicas) - 1;
@@ -81,7 +81,7 @@ void check_name(const Job& job, Causes& causes) {
 void check_type_name(const Job& job, const std::string& key, const std::string& path,
                      Causes& causes) {
     std::vector<std::string> known;
-    for (const ReplicaType& type : job.kind->replica_types) {
+    for (const ReplicaType& type : job.kind->written_types()) {
         if (type.lower() == lower_case(key)) {
             causes.push_back(duplicate(
                 path,
@@ -111,7 +111,7 @@ void check_replicas(const Job& job, const ReplicaType& type, const ReplicaSpec& 
     if (!type.only_replicas || !spec.replicas || *spec.replicas == *type.only_replicas) return;
     if (*spec.replicas < 0) return;  // the schema says so
     std::vector<std::string> free;
-    for (const ReplicaType& other : job.kind->replica_types)
+    for (const ReplicaType& other : job.kind->written_types())
         if (!other.only_replicas) free.push_back(other.name);
     causes.push_back(forbidden(
         path + ".replicas",
@@ -133,15 +133,15 @@ std::vector<Cause> validate(const Job& job) {
     check_choice(causes, "spec.runPolicy.managedBy", job.run_policy.managed_by, in_charge);
 
     std::vector<std::string> type_names;
-    type_names.reserve(kind.replica_types.size());
-    for (const ReplicaType& type : kind.replica_types) type_names.push_back(type.name);
+    type_names.reserve(kind.written_types().size());
+    for (const ReplicaType& type : kind.written_types()) type_names.push_back(type.name);
     if (job.replicas.empty())
         causes.push_back(
             required(map_path, fmt::format("there are no replicas; add {}", one_of(type_names))));
     for (const auto& [name, spec] : job.replicas)
-        if (kind.replica_type(name) == nullptr)
+        if (kind.replica_type(name) == nullptr || kind.is_beside(name))
             check_type_name(job, name, kube::child_path(map_path, name), causes);
-    for (const ReplicaType& type : kind.replica_types) {
+    for (const ReplicaType& type : kind.written_types()) {
         const ReplicaSpec* spec = job.replica(type.name);
         if (spec == nullptr) {
             if (type.required && !job.replicas.empty())

@@ -262,7 +262,7 @@ void check_hidden_env(const Job& written, std::vector<Cause>& found) {
     if (!written.kind->environment || !validate(written).empty()) return;
     Job job = written;
     apply_defaults(job);
-    for (const ReplicaType& type : job.kind->replica_types) {
+    for (const ReplicaType& type : job.kind->written_types()) {
         const ReplicaSpec* spec = job.replica(type.name);
         if (spec != nullptr && *spec->replicas > 0) HiddenEnv(job, found).check(type, *spec);
     }
@@ -276,7 +276,7 @@ std::vector<Cause> warnings(const Job& job) {
     check_controller(job, found);
     check_restart_annotation(job, found);
     check_init_containers_env(job.metadata.annotations, "", found);
-    for (const ReplicaType& type : job.kind->replica_types)
+    for (const ReplicaType& type : job.kind->written_types())
         if (job.replica(type.name) != nullptr) TemplateWarnings(job, type, found).check();
     if (job.kind->own_warnings) {
         std::vector<Cause> own = job.kind->own_warnings(job);

@@ -14,6 +14,8 @@ namespace {
 using Where = Rendezvous::Where;
 using Host = Rendezvous::Host;
 
+constexpr std::string_view kMasterOfJob = "MUSTER_MASTER_ADDR";
+
 constexpr std::uint16_t kDefaultPort = 29400;        // torch's c10d rendezvous
 constexpr std::uint16_t kDefaultStaticPort = 29500;  // its --master-port
 
@@ -83,6 +85,7 @@ class Finder {
     Result<Rendezvous> find() {
         TRY_VOID(check_backend(flags_.get(Flag::kRdzvBackend)));
         if (flags_.on(Flag::kStandalone)) return standalone();
+        if (has_master_of_job()) return by_master_of_job();
         const bool dlrovers = flags_.command == LaunchCommand::kDlroverRun;
         if (dlrovers && said(variables_, "DLROVER_MASTER_ADDR")) return by_dlrover();
         if (!flags_.get(Flag::kRdzvEndpoint).text.empty()) return by_endpoints();
@@ -106,6 +109,16 @@ class Finder {
     bool says_static() const {
         return is_static() && (flags_.said(Flag::kNodeRank) || flags_.said(Flag::kMasterAddr) ||
                                flags_.said(Flag::kMasterPort));
+    }
+    bool has_master_of_job() const {
+        if (!said(variables_, kMasterOfJob)) return false;
+        if (most() == 1 && flags_.get(Flag::kNnodes).by_flag()) return false;
+        // It has neither files of the pods nor what their commands make.
+        for (const Flag flag : {Flag::kTokenFile, Flag::kTlsCert})
+            if (!flags_.get(flag).text.empty()) return false;
+        const bool in_worker = said(variables_, "MUSTER_GENERATION");
+        return !in_worker || (!flags_.get(Flag::kRdzvEndpoint).by_flag() &&
+                              !flags_.get(Flag::kMasterAddr).by_flag());
     }
     bool has_injected() const {
         return said(variables_, "MASTER_ADDR") && said(variables_, "RANK") &&
@@ -132,21 +145,27 @@ class Finder {
         return std::optional(read_count(rank));
     }
 
-    Result<Rendezvous> by_endpoints() const {
-        const Given given = flags_.get(Flag::kRdzvEndpoint);
-        Rendezvous rendezvous{.where = Where::kEndpoints, .decided_by = given.written()};
-        TRY(rendezvous.endpoints, read_endpoints(given, kDefaultPort));
-        if (is_static()) {
-            TRY(const std::optional<int> rank, static_rank());
-            by_rank(rendezvous, rank);
-            if (rendezvous.endpoints.size() > 1) rendezvous.host = Host::kByAddress;
-        } else if (flags_.said(Flag::kNodeRank)) {
+    /// Of the given one the static backend alone.
+    Result<std::optional<int>> obeyed_rank() const {
+        if (is_static()) return static_rank();
+        if (flags_.said(Flag::kNodeRank))
             notices_.push_back(
                 {log::Level::kWarning,
                  fmt::format("{} has no effect with {}: the master assigns ranks; --rdzv-backend "
                              "static obeys it",
                              flags_.get(Flag::kNodeRank).written(),
                              flags_.get(Flag::kRdzvBackend).written())});
+        return std::optional<int>();
+    }
+
+    Result<Rendezvous> by_endpoints() const {
+        const Given given = flags_.get(Flag::kRdzvEndpoint);
+        Rendezvous rendezvous{.where = Where::kEndpoints, .decided_by = given.written()};
+        TRY(rendezvous.endpoints, read_endpoints(given, kDefaultPort));
+        TRY(const std::optional<int> rank, obeyed_rank());
+        if (is_static()) {
+            by_rank(rendezvous, rank);
+            if (rendezvous.endpoints.size() > 1) rendezvous.host = Host::kByAddress;
         }
         if (most() == 1) return here(std::move(rendezvous));
         if (conf_.is_host) {
@@ -198,26 +217,46 @@ class Finder {
         return {};
     }
 
-    Result<Rendezvous> by_dlrover() const {
-        const Given given{*said(variables_, "DLROVER_MASTER_ADDR"), "DLROVER_MASTER_ADDR"};
+    static Result<Rendezvous> at_master(const Given& given) {
         TRY(std::vector<Endpoint> endpoints, read_endpoints(given, 0));
         if (endpoints.size() != 1 || endpoints[0].port == 0)
             return wrong(given, "expects HOST:PORT");
-        Rendezvous rendezvous{.where = Where::kElsewhere, .decided_by = given.written()};
+        return Rendezvous{.where = Where::kElsewhere,
+                          .endpoints = std::move(endpoints),
+                          .decided_by = given.written()};
+    }
+
+    void tell_needless_places(const Given& given, log::Level level) const {
+        for (const Flag flag : {Flag::kRdzvEndpoint, Flag::kMasterAddr, Flag::kMasterPort})
+            if (flags_.said(flag) && !flags_.get(flag).text.empty())
+                notices_.push_back(
+                    {level, fmt::format("{} has no effect: {} says where the master is",
+                                        flags_.get(flag).written(), given.written())});
+    }
+
+    /// What manifests say of places is right for torchrun.
+    Result<Rendezvous> by_master_of_job() const {
+        const Given given{*said(variables_, kMasterOfJob), std::string(kMasterOfJob)};
+        TRY(Rendezvous rendezvous, at_master(given));
+        TRY(rendezvous.slot, obeyed_rank());
+        if (const std::string* const job = said(variables_, "MUSTER_MASTER_JOB"))
+            rendezvous.job = *job;
+        tell_needless_places(given, log::Level::kDebug);
+        return rendezvous;
+    }
+
+    Result<Rendezvous> by_dlrover() const {
+        const Given given{*said(variables_, "DLROVER_MASTER_ADDR"), "DLROVER_MASTER_ADDR"};
+        TRY(Rendezvous rendezvous, at_master(given));
         TRY(const std::optional<int> rank, number_in(variables_, {"NODE_RANK", "WORKER_RANK"}));
         TRY(rendezvous.nodes, number_in(variables_, {"NODE_NUM", "WORKER_NUM"}));
         if (rendezvous.nodes == 0) rendezvous.nodes.reset();
         rendezvous.slot = rank;
-        if (is_master_addr(endpoints[0])) {
+        if (is_master_addr(rendezvous.endpoints[0])) {
             rendezvous.where = Where::kEndpoints;
             by_rank(rendezvous, rank);
         }
-        rendezvous.endpoints = std::move(endpoints);
-        for (const Flag flag : {Flag::kRdzvEndpoint, Flag::kMasterAddr, Flag::kMasterPort})
-            if (flags_.said(flag) && !flags_.get(flag).text.empty())
-                notices_.push_back({log::Level::kWarning,
-                                    fmt::format("{} has no effect: {} says where the master is",
-                                                flags_.get(flag).written(), given.written())});
+        tell_needless_places(given, log::Level::kWarning);
         return rendezvous;
     }
 

@@ -31,6 +31,9 @@ struct Rendezvous {
     Host host = Host::kByAddress;          ///< for kEndpoints
     std::optional<int> slot = {};          ///< of this node; nullopt: the master assigns one
     std::optional<int> nodes = {};         ///< number of nodes, if the injected variables say so
+    /// For kElsewhere, if the operator says it: the job's name, by which its nodes know each other where
+    /// they share no token.
+    std::string job = {};
     std::optional<std::uint16_t> store_port = {};  ///< of the workers' store; nullopt: any
     std::string decided_by = {};  ///< the flag or variable that decided, for people
 };
@@ -40,6 +43,7 @@ struct Rendezvous {
 ///     | given | then |
 ///     |---|---|
 ///     | --standalone | here |
+///     | MUSTER_MASTER_ADDR | there, but see below |
 ///     | called dlrover-run: DLROVER_MASTER_ADDR | there, see below |
 ///     | --rdzv-endpoint | these endpoints |
 ///     | static backend: --node-rank, --master-addr, --master-port | that address, by rank |
@@ -47,8 +51,12 @@ struct Rendezvous {
 ///     | not torchrun: MASTER_ADDR, RANK, WORLD_SIZE, no LOCAL_RANK | that address, by rank |
 ///     | one node | here |
 ///
-/// With at most one node, everything but DLROVER_MASTER_ADDR means here. `nodes` is --nnodes, if it
-/// was given. The variables of rows five and six are those that training-operator and DLRover
+/// With at most one node, everything but MUSTER_MASTER_ADDR and DLROVER_MASTER_ADDR means here. `nodes`
+/// is --nnodes, if it was given. MUSTER_MASTER_ADDR is what our operator says of a job whose manifest was
+/// written for torchrun, so it goes before endpoints that name nodes of the job. It is not looked at if
+/// the flag --nnodes makes each pod a job of its own, if nodes have a token or certificates in files, which
+/// that master has not, and in a worker that names another place to meet.
+/// The variables of rows six and seven are those that training-operator and DLRover
 /// inject (training-operator pkg/controller.v1/pytorch/envvar.go; DLRover's usage in a PyTorchJob,
 /// NODE_RANK=$RANK DLROVER_MASTER_ADDR=$MASTER_ADDR:$MASTER_PORT); a torchrun of one node ignores
 /// them at start, and so do we under that name.

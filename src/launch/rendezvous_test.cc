@@ -58,6 +58,9 @@ const Variables kElasticJob = {{"DLROVER_MASTER_ADDR", "elasticjob-j-dlrover-mas
                                {"WORLD_SIZE", "4"},
                                {"ELASTIC_JOB_NAME", "j"}};
 
+const Variables kOwnMaster = {{"MUSTER_MASTER_ADDR", "j-elasticmaster-0.ns.svc:50001"},
+                              {"MUSTER_MASTER_JOB", "j"}};
+
 Variables with(Variables variables, const Variables& more) {
     variables.insert(variables.begin(), more.begin(), more.end());
     return variables;
@@ -368,6 +371,98 @@ TEST(Rendezvous, Table) {
          Host::kByAddress,
          {},
          {2, 2}},
+        {"a job with a master of its own",
+         kTorch,
+         {"--rdzv-endpoint=j-master-0:23456", "--master-addr=j-master-0"},
+         with(kPyTorchJob, kOwnMaster),
+         Where::kElsewhere,
+         "j-elasticmaster-0.ns.svc:50001",
+         Host::kByAddress,
+         2,
+         {3, 3}},
+        {"an elastic job with a master of its own",
+         kMuster,
+         {},
+         with(kElastic, kOwnMaster),
+         Where::kElsewhere,
+         "j-elasticmaster-0.ns.svc:50001",
+         Host::kByAddress,
+         {},
+         {2, 4}},
+        {"DLRover in a job with a master of its own",
+         kDlrover,
+         {},
+         with(with(kPyTorchJob, {{"NODE_RANK", "0"}, {"DLROVER_MASTER_ADDR", "j-master-0:23456"}}),
+              kOwnMaster),
+         Where::kElsewhere,
+         "j-elasticmaster-0.ns.svc:50001",
+         Host::kByAddress,
+         2,
+         {3, 3}},
+        {"the only pod of a job with a master of its own",
+         kTorch,
+         {},
+         with({{"PET_NNODES", "1"}}, kOwnMaster),
+         Where::kElsewhere,
+         "j-elasticmaster-0.ns.svc:50001",
+         Host::kByAddress,
+         {},
+         {1, 1}},
+        {"a pod that trains for itself",
+         kTorch,
+         {"--nnodes=1"},
+         with({{"PET_NNODES", "3"}}, kOwnMaster),
+         Where::kHere,
+         "",
+         Host::kByAddress,
+         {},
+         {1, 1}},
+        {"nodes with a token in a file",
+         kTorch,
+         {"--nnodes=2", "--rdzv-endpoint=n0:1", "--rdzv-backend=c10d", "--token-file=t"},
+         kOwnMaster,
+         Where::kEndpoints,
+         "n0:1",
+         Host::kByAddress,
+         {},
+         {2, 2}},
+        {"nodes with certificates",
+         kTorch,
+         {"--nnodes=2", "--rdzv-endpoint=n0:1", "--rdzv-backend=c10d", "--tls-cert=c",
+          "--tls-key=k", "--tls-ca=a"},
+         kOwnMaster,
+         Where::kEndpoints,
+         "n0:1",
+         Host::kByAddress,
+         {},
+         {2, 2}},
+        {"standalone beside a master of the job",
+         kTorch,
+         {"--standalone"},
+         with({{"PET_NNODES", "1:3"}}, kOwnMaster),
+         Where::kHere,
+         "",
+         Host::kByAddress,
+         {},
+         {1, 1}},
+        {"a worker that names another place",
+         kTorch,
+         {"--nnodes=2", "--rdzv-endpoint=n0:1", "--rdzv-backend=c10d"},
+         with({{"MUSTER_GENERATION", "1.1"}}, kOwnMaster),
+         Where::kEndpoints,
+         "n0:1",
+         Host::kByAddress,
+         {},
+         {2, 2}},
+        {"a worker that names none",
+         kTorch,
+         {"--nnodes=2"},
+         with({{"MUSTER_GENERATION", "1.1"}}, kOwnMaster),
+         Where::kElsewhere,
+         "j-elasticmaster-0.ns.svc:50001",
+         Host::kByAddress,
+         {},
+         {2, 2}},
     };
     for (const Row& row : kRows) {
         const auto made = plan(row.command, row.words, row.variables);
@@ -413,6 +508,7 @@ TEST(Rendezvous, IsRefused) {
          {},
          "is_host: if there are several endpoints"},
         {{}, {{"DLROVER_MASTER_ADDR", "m"}}, "DLROVER_MASTER_ADDR=m: expects HOST:PORT"},
+        {{}, {{"MUSTER_MASTER_ADDR", "a:1,b:1"}}, "MUSTER_MASTER_ADDR=a:1,b:1: expects HOST:PORT"},
         {{},
          {{"DLROVER_MASTER_ADDR", "m:1"}, {"NODE_RANK", "x"}},
          "NODE_RANK=x: expects a whole number, 0"},
@@ -431,6 +527,11 @@ TEST(Rendezvous, TellsWhatItLeavesOut) {
         plan(kDlrover, {"--nnodes=2", "--rdzv-endpoint=x:1"}, {{"DLROVER_MASTER_ADDR", "m:1"}});
     ASSERT_EQ(ignored->notices.size(), 1u);
     EXPECT_THAT(ignored->notices[0].text, HasSubstr("--rdzv-endpoint x:1 has no effect"));
+    const auto places = plan(kTorch, {}, with(kElastic, kOwnMaster));
+    ASSERT_EQ(places->notices.size(), 1u);
+    EXPECT_THAT(places->notices[0].text, HasSubstr("PET_RDZV_ENDPOINT=j-worker-0:23456 has no"));
+    EXPECT_EQ(places->notices[0].level, log::Level::kDebug) << "that is right for torchrun";
+    EXPECT_EQ(places->rendezvous.job, "j");
     const auto unread = plan(kTorch, {}, kOldPyTorchJob);
     ASSERT_EQ(unread->notices.size(), 1u);
     EXPECT_THAT(unread->notices[0].text, HasSubstr("torchrun ignores them"));

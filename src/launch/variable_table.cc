@@ -14,9 +14,19 @@ constexpr std::string_view kDlrovers = "DLRover's own parts are not in this prog
 constexpr std::array kVariables = std::to_array<VariableRow>({
     {.name = "PYTHON_EXEC", .help = "The Python that runs SCRIPT."},
     {.name = "POD_IP", .help = "This node's address, if --local-addr is not given."},
+    {.name = "POD_NAME", .help = "The pod that this node is in, for the job's master."},
+    {.name = "MUSTER_NODE_NAME",
+     .help = "The machine of the cluster that the pod is on: the job's master asks that no other pod "
+             "of the job is placed there once it has proved bad."},
     {.name = "MUSTER_TOKEN",
      .help = "The secret that the agents of this job share, if --token-file is not given. Workers "
              "do not get it."},
+    {.name = "MUSTER_MASTER_ADDR",
+     .help = "HOST:PORT of the master that the operator has made for this job. It goes before all "
+             "that flags and other variables say of a place to meet, but for --standalone, "
+             "--nnodes 1, --token-file and --tls-cert."},
+    {.name = "MUSTER_MASTER_JOB",
+     .help = "With it: the name of that job, by which its nodes know each other without a token."},
     {.name = "MASTER_ADDR",
      .help = "The node of rank 0, if RANK and WORLD_SIZE are set too, LOCAL_RANK is not, and "
              "nothing else says where to meet. torchrun does not look at these."},

@@ -434,5 +434,28 @@ TEST(Fit, ScalesWhatTogetherExceedsTheMachine) {
     EXPECT_THAT(fit_requests(checked.objects, machine, Fit::kScale).notices, IsEmpty());
 }
 
+TEST(Fit, AWorkerThatBecomesTheChiefCountsAsItIsWritten) {
+    Manifest manifest = read_manifest(R"(apiVersion: elastic.iml.github.io/v1alpha1
+kind: ElasticJob
+metadata: {name: j}
+spec:
+  distributionStrategy: ParameterServerStrategy
+  replicaSpecs:
+    ps: &servers
+      replicas: 1
+      template:
+        spec:
+          containers:
+            - {name: main, image: x, command: [x], resources: {requests: {cpu: 1}}}
+    worker: *servers
+)",
+                                      "j.yaml");
+    CheckResult checked = check_documents(std::move(manifest.documents), {});
+    ASSERT_THAT(checked.objects, SizeIs(1));
+    const MachineSize machine{.cpus = 1, .memory_bytes = 1ULL << 30};
+    EXPECT_THAT(fit_requests(checked.objects, machine, Fit::kScale).notices,
+                ElementsAre(HasSubstr("the pods request 2 CPUs together")));
+}
+
 }  // namespace
 }  // namespace muster::manifest

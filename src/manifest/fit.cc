@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "jobs/scale_plan.h"
 #include "kube/values/quantity.h"
 #include "manifest/internal/review_job.h"
 #include "manifest/pod_specs.h"
@@ -54,6 +55,13 @@ class Fitter {
   private:
     static Amount replicas(const CheckedObject& object, const PodSpecRef& pod) {
         if (!object.job) return 1;
+        const jobs::JobKind& kind = *object.job->kind;
+        if (kind.scale_plans) {
+            // Its defaults make the first worker of some jobs their chief, with the worker's template.
+            const auto written = jobs::written_replicas(kind, object.document.object);
+            const auto found = written.find(pod.replica_type);
+            return found == written.end() ? 0 : found->second;
+        }
         const jobs::ReplicaSpec* spec = object.job->replica(pod.replica_type);
         return spec == nullptr ? 0 : spec->replicas.value_or(0);
     }

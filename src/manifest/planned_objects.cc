@@ -17,7 +17,7 @@ Result<void> plan_job(const jobs::Job& job, std::vector<json::value>& planned) {
         for (std::int32_t index = 0; index < spec->replicas.value_or(0); ++index) {
             TRY(const kube::Pod pod, jobs::build_pod(job, {type.name, index}));
             planned.push_back(kube::encode(pod));
-            if (!job.kind->has_services(type.name)) continue;
+            if (!jobs::has_services(job, type.name)) continue;
             TRY(const kube::Service service, jobs::build_service(job, {type.name, index}));
             planned.push_back(kube::encode(service));
         }

@@ -16,10 +16,10 @@ using kube::string_at;
 }  // namespace
 
 const jobs::ReplicaType* type_named(const jobs::JobKind& kind, std::string_view key) {
+    const std::span<const jobs::ReplicaType> types = kind.written_types();
     const auto found = std::ranges::find_if(
-        kind.replica_types,
-        [&](const jobs::ReplicaType& known) { return equal_without_case(known.name, key); });
-    return found == kind.replica_types.end() ? nullptr : &*found;
+        types, [&](const jobs::ReplicaType& known) { return equal_without_case(known.name, key); });
+    return found == types.end() ? nullptr : &*found;
 }
 
 std::vector<PodSpecRef> pod_specs(Document& document) {

@@ -4,6 +4,14 @@
 
 namespace muster::master {
 
+FailureReport loss_of(const Agent& agent, Slot slot, const World& world, FailureReport how) {
+    how.generation = world.generation;
+    how.restarts = world.restarts;
+    how.slot = slot;
+    how.node = agent.hello.address;
+    return how;
+}
+
 Agents::Joined Agents::join(Hello hello) {
     const auto [at, is_new] = all_.try_emplace(hello.incarnation);
     at->second.hello = std::move(hello);

@@ -24,6 +24,9 @@ struct Agent {
     const std::string& incarnation() const { return hello.incarnation; }
 };
 
+/// That the node of an agent was lost from that world: `how` with what is known of both.
+FailureReport loss_of(const Agent& agent, Slot slot, const World& world, FailureReport how);
+
 /// The agents of a job: which ones there are, whose connection has just broken, and which ones
 /// claim a slot that another agent has. Makes no decisions. Pure.
 class Agents {

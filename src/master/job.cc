@@ -16,6 +16,10 @@ namespace {
 constexpr Duration kSayEvery = std::chrono::seconds(10);
 constexpr Duration kSayFirst = std::chrono::seconds(1);
 
+constexpr const char* kNewMaster =
+    "the job has a new master, and none of the worlds before continues";
+constexpr const char* kAgentsReturn = "waiting for the job's agents to return to the new master";
+
 }  // namespace
 
 Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
@@ -25,13 +29,9 @@ Job::Job(JobOptions options, JobRecord record, Instant now, Services& services)
       members_(options_.membership, epoch(), epoch() != options_.first_epoch, now),
       policy_(options_.policy, Budgets(options_.budgets)),
       services_(services),
-      why_(epoch() != options_.first_epoch
-               ? "the job has a new master, and none of the worlds before continues"
-               : "the job begins"),
+      why_(epoch() != options_.first_epoch ? kNewMaster : "the job begins"),
       grace_(options_.healthy_grace),
-      waiting_(epoch() != options_.first_epoch
-                   ? "waiting for the job's agents to return to the new master"
-                   : "waiting for the job's nodes"),
+      waiting_(epoch() != options_.first_epoch ? kAgentsReturn : "waiting for the job's nodes"),
       say_next_(now + kSayFirst) {
     for (const std::string& incarnation : record_.now().excluded)
         members_.exclude(incarnation, now);
@@ -53,6 +53,7 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
                                                   epoch(), hello.epoch_seen));
     correct_address(hello);
     hear_terms(hello);
+    if (hello.epoch_seen != 0 && hello.epoch_seen != epoch()) find_world(now);
     members_.reached(now);
     const auto [agent, is_new] = agents_.join(std::move(hello));
     changed(agent.incarnation());
@@ -60,8 +61,20 @@ Result<void> Job::joined(Hello hello, Instant now, WallTime wall) {
         admit(agent, now, wall);
     else
         agents_.came_back(agent);
+    if (!agent.refused) services_.joined(agent.hello);
     read(agent, now, wall);
     return {};
+}
+
+/// There was another master, which this one was not told: its record is lost. Known by the first agent
+/// that joins, since places are given differently then.
+void Job::find_world(Instant now) {
+    if (!options_.terms_of_nodes || members_.is_rejoining() || members_.has_made_world() ||
+        !agents_.all().empty())
+        return;
+    members_ = Membership(options_.membership, epoch(), true, now);
+    why_ = kNewMaster;
+    waiting_ = kAgentsReturn;
 }
 
 void Job::reached_at(const std::string& address) {
@@ -120,6 +133,15 @@ void Job::refuse(Agent& agent, std::string text) {
     changed(agent.hello.incarnation);
 }
 
+/// For as long as what was found there may count.
+void Job::leave_out(Agent& agent, std::string why, Instant now, WallTime wall) {
+    const Budget& budget = policy_.budgets().limit(Charge::kNode);
+    members_.exclude(agent.incarnation(), now);
+    record_.exclude(agent.incarnation());
+    services_.excluded(agent.hello, counts_until(budget, wall));
+    refuse(agent, std::move(why));
+}
+
 void Job::admit(Agent& agent, Instant now, WallTime wall) {
     const Hello& hello = agent.hello;
     if (end() || !hello.report.leaving.empty()) return;
@@ -154,8 +176,7 @@ void Job::admit(Agent& agent, Instant now, WallTime wall) {
 /// The holder did not ask for the slot: it replaces another agent there, and has its workers.
 bool Job::was_moved_to(Slot slot) const {
     const std::string* const holder = members_.holder(slot);
-    if (holder == nullptr) return false;
-    const Agent* const agent = agents_.find(*holder);
+    const Agent* const agent = holder == nullptr ? nullptr : agents_.find(*holder);
     return agent != nullptr && agent->hello.slot != slot;
 }
 
@@ -163,16 +184,15 @@ bool Job::was_moved_to(Slot slot) const {
 bool Job::claim(Agent& agent, Instant now, WallTime wall) {
     const std::string* const holder = members_.holder(*agent.hello.slot);
     if (holder == nullptr) return true;
-    const Agent* const other = agents_.find(*holder);
-    bool is_done = other == nullptr;  // done and gone: its slot becomes free when the world ends
-    if (!is_done && other->away_until) {
+    const Agent* other = agents_.find(*holder);  // null: done and gone, until the world ends
+    if (other != nullptr && other->away_until) {
         const Slot slot = *agent.hello.slot;
         lose(std::string(*holder), FailureKind::kDisconnected, "another agent has replaced it", now,
              wall);
         if (members_.holder(slot) == nullptr || was_moved_to(slot)) return true;
-        is_done = true;
+        other = nullptr;
     }
-    agents_.claims(agent, is_done ? Instant::max() : now + options_.claim);
+    agents_.claims(agent, other == nullptr ? Instant::max() : now + options_.claim);
     return false;
 }
 
@@ -185,6 +205,8 @@ void Job::look_at_claims(Instant now, WallTime wall) {
             agents_.claims_no_more(agent);
             admit(agent, now, wall);
             changed(incarnation);
+        } else if (now >= *agent.claims_until && successors_.contains(slot)) {
+            agents_.claims(agent, Instant::max());
         } else if (now >= *agent.claims_until) {
             const Hello& other = agents_.at(*holder).hello;
             refuse(agent, fmt::format("slot {} is held by the agent {} at {}, which is alive: give "
@@ -195,26 +217,13 @@ void Job::look_at_claims(Instant now, WallTime wall) {
 }
 
 void Job::disconnected(const std::string& incarnation, const std::string& why, Instant now) {
-    Agent* const agent = agents_.find(incarnation);
-    if (agent == nullptr || agent->away_until) return;
-    agents_.disconnected(*agent, why, now + options_.reconnect);
+    if (Agent* const agent = agents_.find(incarnation); agent != nullptr && !agent->away_until)
+        agents_.disconnected(*agent, why, now + options_.reconnect);
 }
 
 void Job::timed_out(const std::string& incarnation, const std::string& why, Instant now,
                     WallTime wall) {
     if (agents_.contains(incarnation)) lose(incarnation, FailureKind::kTimedOut, why, now, wall);
-}
-
-FailureReport Job::of_node(const Agent& agent, FailureKind kind, const std::string& why,
-                           WallTime wall) const {
-    const World& world = *members_.world();
-    return {.kind = kind,
-            .generation = world.generation,
-            .restarts = world.restarts,
-            .slot = members_.slot_of(agent.hello.incarnation).value_or(0),
-            .node = agent.hello.address,
-            .error = why,
-            .when = wall};
 }
 
 void Job::lose(const std::string& incarnation, FailureKind kind, const std::string& why,
@@ -224,7 +233,9 @@ void Job::lose(const std::string& incarnation, FailureKind kind, const std::stri
     if (done_.contains(incarnation)) {
         gone_when_done_.insert(incarnation);
     } else if (is_member(incarnation) && members_.world() != nullptr) {
-        decide(of_node(agent, kind, why, wall), incarnation, now, wall);
+        const Slot slot = members_.slot_of(incarnation).value_or(0);
+        decide(loss_of(agent, slot, *members_.world(), {.kind = kind, .error = why, .when = wall}),
+               incarnation, now, wall);
         members_.lost(incarnation, now);
     } else {
         members_.lost(incarnation, now);
@@ -315,9 +326,7 @@ void Job::decide(const FailureReport& evidence, const std::string& incarnation, 
             members_.restart(now);
             break;
         case Action::kReplace:
-            members_.exclude(incarnation, now);
-            record_.exclude(incarnation);
-            refuse(agents_.at(incarnation), decision->text);
+            leave_out(agents_.at(incarnation), decision->text, now, wall);
             break;
         case Action::kLeave:
             members_.lost(incarnation, now);
@@ -351,6 +360,8 @@ void Job::advance(Instant now, WallTime wall) {
     if (lacks_terms()) {
         waiting_ =
             "waiting for a node that says how many nodes the job has; agents of this version do";
+        // Programs without agents need no terms.
+        if (services_.advance(now, wall)) changed_.all = true;
         return;
     }
     for (;;) {
@@ -494,10 +505,6 @@ std::string Job::section(const std::string& name) const {
     return found == record().sections.end() ? std::string() : found->second;
 }
 
-Result<void> Job::set_section(const std::string& name, std::string bytes) {
-    return record_.set_section(name, std::move(bytes));
-}
-
 void Job::exclude(const std::string& by, FailureKind kind, const std::vector<UnfitNode>& nodes,
                   Instant now, WallTime wall) {
     std::optional<FailureReport> first;
@@ -519,9 +526,7 @@ void Job::exclude(const std::string& by, FailureKind kind, const std::vector<Unf
                 {.kind = Verdict::Kind::kFailed, .text = decision->text, .cause = evidence});
         if (!first) first = evidence;
         all += (all.empty() ? "" : "; ") + describe(evidence);
-        members_.exclude(node.incarnation, now);
-        record_.exclude(node.incarnation);
-        refuse(*agent, describe(evidence) + "; it is excluded from the job");
+        leave_out(*agent, describe(evidence) + "; it is excluded from the job", now, wall);
     }
     if (!first) return;
     if (members_.usable() < members_.least())
@@ -536,8 +541,6 @@ std::string Job::waits_for() const {
     const std::string held = services_.why_it_waits();
     return held.empty() ? waiting_ : held;
 }
-
-void Job::say(Notice notice) { notices_.push_back(std::move(notice)); }
 
 // ---- directives
 

@@ -40,6 +40,8 @@ struct JobOptions {
     /// The master was told none of the job's terms: it has those of its nodes (JobTerms), and makes
     /// no world before it has them. An agent that says none is served by what others have said.
     bool terms_of_nodes = false;
+    /// After a failure its nodes start again, and the next master begins the job again with them.
+    bool begins_again = false;
 };
 
 /// A job as its master sees it: which agents there are, what runs, what failed, and from that the
@@ -68,6 +70,12 @@ class Job final : public ServiceHost {
     /// may be added until the first event.
     Job(JobOptions options, JobRecord record, Instant now, Services& services);
 
+    /// Whether an agent is there for the next attempt: this one has failed before it came, and its end
+    /// is none of that agent's. To be asked before joined().
+    bool is_for_next_attempt(const Hello& hello) const {
+        return options_.begins_again && end() && end()->kind == Verdict::Kind::kFailed &&
+               hello.epoch_seen == 0 && !hello.report.holds && !agents_.contains(hello.incarnation);
+    }
     /// An agent's stream begins, for the first time or again. kConflict: the agent knows a newer
     /// master, and this one is no longer in charge.
     Result<void> joined(Hello hello, Instant now, WallTime wall);
@@ -121,21 +129,28 @@ class Job final : public ServiceHost {
     std::optional<int> rank_of(const std::string& incarnation,
                                const Generation& generation) const override;
     std::string section(const std::string& name) const override;
-    Result<void> set_section(const std::string& name, std::string bytes) override;
+    Result<void> set_section(const std::string& name, std::string bytes) override {
+        return record_.set_section(name, std::move(bytes));
+    }
     void exclude(const std::string& by, FailureKind kind, const std::vector<UnfitNode>& nodes,
                  Instant now, WallTime wall) override;
     void wants_nodes(int nodes) override { terms_.wants_nodes(nodes); }
+    void expects_successors(std::set<Slot> slots) override { successors_ = std::move(slots); }
+    void wants_servers(int servers) override { wanted_servers_ = servers; }
+    std::optional<int> wanted_servers() const override { return wanted_servers_; }
     std::string waits_for() const override;
-    void say(Notice notice) override;
+    void say(Notice notice) override { notices_.push_back(std::move(notice)); }
 
   private:
     void correct_address(Hello& hello) const;
+    void find_world(Instant now);
     void hear_terms(const Hello& hello);
     bool lacks_terms() const { return options_.terms_of_nodes && !terms_.now(); }
     void look_at_terms();
     void keep_terms();
     void admit(Agent& agent, Instant now, WallTime wall);
     void refuse(Agent& agent, std::string text);
+    void leave_out(Agent& agent, std::string why, Instant now, WallTime wall);
     bool was_moved_to(Slot slot) const;
     bool claim(Agent& agent, Instant now, WallTime wall);
     void look_at_claims(Instant now, WallTime wall);
@@ -155,10 +170,10 @@ class Job final : public ServiceHost {
     std::vector<Candidate> candidates() const;
     void changed(const std::string& incarnation) { changed_.some.insert(incarnation); }
     bool is_member(const std::string& incarnation) const { return places_.contains(incarnation); }
-    FailureReport of_node(const Agent& agent, FailureKind kind, const std::string& why,
-                          WallTime wall) const;
 
     JobTerms terms_;
+    std::optional<int> wanted_servers_;
+    std::set<Slot> successors_;  ///< slots that agents may claim for as long as it takes
     JobOptions options_;
     KeptRecord record_;
     Membership members_;

@@ -223,6 +223,37 @@ TEST_F(JobTermsTest, OfTheRecordHoldForTheNextMaster) {
     EXPECT_FALSE(next.unwritten()) << "a quiet job writes nothing";
 }
 
+/// A pod of the master was made again as the first one, by an operator that has not seen the one before.
+TEST_F(JobTermsTest, AWorldIsFoundThoughItsRecordIsLostAndTheMasterWasNotTold) {
+    begin();
+    join("a", terms(1, 2));
+    join("b", terms(1, 2));
+    const World before = *job->world();
+    begin({.epoch = 9}, 9);
+    for (const Member& member : before.members) {
+        World held = before;
+        held.own_rank = member.group_rank;
+        join(member.incarnation, terms(1, 2), 7, held);
+    }
+    ASSERT_NE(job->world(), nullptr);
+    EXPECT_EQ(job->world()->generation, before.generation) << "no worker is disturbed";
+    look(1min);
+    EXPECT_EQ(job->world()->generation, before.generation);
+}
+
+/// Numbers of generations never begin again.
+TEST_F(JobTermsTest, AMasterThatHasMadeAWorldFindsNoOther) {
+    begin();
+    join("a", terms(1, 1));
+    const World before = *job->world();
+    job->timed_out("a", "silent", now, wall);
+    look(10min);
+    join("b", terms(1, 1), 6, before);
+    look(1min);
+    ASSERT_NE(job->world(), nullptr);
+    EXPECT_LT(before.generation, job->world()->generation);
+}
+
 TEST_F(JobTermsTest, SayWhetherThereIsANodeCheck) {
     for (const NodeCheckKind kind : {NodeCheckKind::kNone, NodeCheckKind::kNodes}) {
         Services with_check;

@@ -466,6 +466,25 @@ TEST(Job, ASlotHasOneAgent) {
     EXPECT_EQ(story.orders({"a", "a2"}), "-, wait");
 }
 
+TEST(Job, ASuccessorWaitsForAsLongAsTheAgentBeforeItIsThere) {
+    for (const bool told_first : {true, false}) {
+        Story story(1, 2);
+        if (told_first) story.job.expects_successors({0});
+        story.join("a", {}, 0);
+        story.join("other", {}, 1);
+        story.report("a", story.runs("a"));
+        story.join("b", {}, 0);
+        story.look(6s);
+        story.job.expects_successors({0});
+        story.look(10h);
+        EXPECT_EQ(story.orders({"a", "b"}), "run 1, wait");
+        story.disconnected("a");
+        story.look(1min);
+        EXPECT_EQ(story.order("b"), "run 2");
+        EXPECT_EQ(story.held("b").own().slot, 0);
+    }
+}
+
 TEST(Job, WhoComesBackToASlotThatAReplacementHasIsAStandbyNode) {
     Story story(1, 1);
     story.join("a", {}, 0);

@@ -27,6 +27,11 @@ void drop_old(std::vector<Incident>& incidents, const std::array<Budget, kCharge
 
 }  // namespace
 
+std::optional<WallTime> counts_until(const Budget& budget, WallTime when) {
+    if (budget.window <= Duration::zero()) return std::nullopt;
+    return when + budget.window;
+}
+
 void KeptRecord::charge(const Incident& incident, const std::array<Budget, kCharges>& budgets,
                         WallTime wall) {
     record_.incidents.push_back(incident);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -44,6 +45,9 @@ class KeptRecord {
     std::uint64_t version_ = 0;
     std::uint64_t written_ = 0;
 };
+
+/// Until when an incident of that time counts, by its budget; nullopt: as long as there is the job.
+std::optional<WallTime> counts_until(const Budget& budget, WallTime when);
 
 /// For people: what earlier masters charged to budgets with a limit and still counts, and the last
 /// failure of each. Empty: nothing.

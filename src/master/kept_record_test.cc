@@ -63,5 +63,12 @@ TEST(KeptRecord, SaysWhatEarlierMastersCharged) {
                   row.wanted);
 }
 
+TEST(KeptRecord, AnIncidentCountsForTheWindowOfItsBudget) {
+    const WallTime now = WallTime() + std::chrono::hours(20000);
+    EXPECT_EQ(counts_until({.incidents = 3, .window = std::chrono::minutes(10)}, now),
+              now + std::chrono::minutes(10));
+    EXPECT_EQ(counts_until({.incidents = 3}, now), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster::master

@@ -131,6 +131,8 @@ Result<std::unique_ptr<Master::State::Line>> Master::State::join(const rpc::Peer
     TRY(Hello hello, job_protocol::from_wire(request));
     if (hello.incarnation != peer->client)
         return Error(Code::kBadRequest, "an agent joins under the name of its connection");
+    if (job->is_for_next_attempt(hello))
+        return Error(Code::kGone, "the job has failed, and its next master begins it again");
     if (!peer->reached.empty()) job->reached_at(peer->reached);
     if (auto joined = job->joined(std::move(hello), clock.now(), clock.wall_now()); !joined) {
         deposed = joined.error();

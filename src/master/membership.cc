@@ -177,14 +177,15 @@ void Membership::restarted_alone(int restarts) {
     world_->restarts = last_->restarts = std::max(world_->restarts, restarts);
 }
 
-/// Prefers slots of lost members of the last world, so that the others keep their places.
+/// Prefers slots of lost members of the last world, so that the others keep their places. Not those that
+/// fewer nodes no longer have.
 Slot Membership::free_slot() const {
     if (rejoin_until_) {
         Slot slot = limits_.max_nodes;
         while (nodes_.contains(slot)) ++slot;
         return slot;
     }
-    return vacated_.empty() ? first_free_ : *vacated_.begin();
+    return vacated_.empty() || is_standby(*vacated_.begin()) ? first_free_ : *vacated_.begin();
 }
 
 /// Gives free places to standby nodes.

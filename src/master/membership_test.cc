@@ -137,6 +137,20 @@ TEST(Membership, StandbyNodesTakePlacesThatBecomeFreeWhileNoWorldIsThere) {
     EXPECT_EQ(nodes.look(), "2: a0 standby1 c2");
 }
 
+// Ranks 1 and 2 were left when rank 0 went, and then one node was wanted.
+TEST(Membership, AFreePlaceIsTakenAlsoIfTheLastWorldHadOnlyOthers) {
+    Nodes nodes(limits(1, 3));
+    nodes.join("b", 1);
+    nodes.join("c", 2);
+    EXPECT_EQ(nodes.look(), "-");
+    EXPECT_EQ(nodes.look(30s), "1: b1 c2");
+    nodes.lose("b");
+    nodes.lose("c");
+    nodes.members.limit_to(limits(1, 1));
+    nodes.join("d", 1);
+    EXPECT_EQ(nodes.look(), "2: d0");
+}
+
 TEST(Membership, WorldsHaveWholeUnits) {
     Nodes nodes(limits(2, 6, 2));
     nodes.join_all({"a", "b", "c"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "master_process/wanted_nodes/wanted_nodes.h"
 #include "net/port.h"
 
 namespace muster::master_process {
@@ -26,7 +27,14 @@ What outlives a master (its epoch, failures that count, excluded nodes, the end)
       --successor            there was a master before this one: if its record is lost, what its agents run is
                              taken over all the same, and only what was charged is forgotten
       --record-object NAME   in that ConfigMap, which exists already
-  -n, --namespace NS         of the ConfigMap (default: that of the pod, or of the kubeconfig)
+      --job-object RESOURCE  with it: the job, by its kind as kubectl has it (elasticjobs.v1alpha1.elastic.iml.github.io);
+                             so many nodes as its status wants hold before what agents were told at their start
+      --node-types TYPE,...  whose replicas are nodes (worker,chief)
+      --plan-object NAME     with it: the ScalePlan, which exists already, in which this master asks the operator to leave
+                             out bad nodes of the cluster, to move pods, and which pods are spares
+      --begin-again          agents and master are started again after a failure: a master that finds one in the
+                             record begins the job again, with whole budgets
+  -n, --namespace NS         of these objects (default: that of the pod, or of the kubeconfig)
       --kubeconfig FILE      of its API server (default: the pod's service account)
 
       --token-file FILE      the job's token, which its agents have too (default: $MUSTER_TOKEN)
@@ -50,12 +58,22 @@ constexpr std::array kTextFlags{
     TextFlag{"-n", &Arguments::namespace_},
     TextFlag{"--records", &Arguments::records_file},
     TextFlag{"--record-object", &Arguments::record_object},
+    TextFlag{"--job-object", &Arguments::job_object},
+    TextFlag{"--node-types", &Arguments::node_types},
+    TextFlag{"--plan-object", &Arguments::plan_object},
     TextFlag{"--kubeconfig", &Arguments::kubeconfig},
     TextFlag{"--token-file", &Arguments::token_file},
     TextFlag{"--tls-cert", &Arguments::tls_cert},
     TextFlag{"--tls-key", &Arguments::tls_key},
     TextFlag{"--tls-ca", &Arguments::tls_ca},
 };
+
+struct Switch {
+    std::string_view name;
+    bool Arguments::* value;
+};
+constexpr std::array kSwitches{Switch{"--successor", &Arguments::successor},
+                               Switch{"--begin-again", &Arguments::begin_again}};
 
 std::optional<std::string> take(const std::string& flag, const std::string& value,
                                 Arguments& arguments) {
@@ -80,12 +98,21 @@ std::optional<std::string> check(const Arguments& arguments) {
     if (arguments.job.empty()) return "name the job: --job NAME";
     if (arguments.records_file.empty() == arguments.record_object.empty())
         return "say where the job's record is kept: either --records FILE or --record-object NAME";
+    if (arguments.job_object.empty() != arguments.node_types.empty())
+        return "--job-object and --node-types are given together";
+    if (!arguments.plan_object.empty() && arguments.job_object.empty())
+        return "--plan-object needs --job-object, whose group it is of";
+    if (!arguments.job_object.empty()) {
+        if (const auto type = resource_of(arguments.job_object); !type)
+            return fmt::format("--job-object: {}", type.error().message());
+    }
     const int tls = static_cast<int>(!arguments.tls_cert.empty()) +
                     static_cast<int>(!arguments.tls_key.empty()) +
                     static_cast<int>(!arguments.tls_ca.empty());
     if (tls != 0 && tls != 3) return "--tls-cert, --tls-key and --tls-ca are given together";
     if (arguments.record_object.empty()) {
         for (const auto& [flag, value] : {std::pair("--namespace", &arguments.namespace_),
+                                          std::pair("--job-object", &arguments.job_object),
                                           std::pair("--kubeconfig", &arguments.kubeconfig)})
             if (!value->empty())
                 return fmt::format("{} has no effect with --records: it is about --record-object",
@@ -103,8 +130,9 @@ std::optional<std::string> parse_arguments(const std::vector<std::string>& words
         if (!word.starts_with('-')) return fmt::format("unexpected word \"{}\"", word);
         const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
         const std::string flag = word.substr(0, equals);
-        if (flag == "--successor" && equals == word.npos) {
-            arguments.successor = true;
+        const auto* const found = std::ranges::find(kSwitches, flag, &Switch::name);
+        if (found != kSwitches.end() && equals == word.npos) {
+            arguments.*found->value = true;
             continue;
         }
         if (!is_known(flag)) return fmt::format("unknown flag \"{}\"", flag);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "master/service/quiet_host.h"
 
 namespace muster::master_process {
 namespace {
@@ -14,17 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class WaitingJob final : public master::ServiceHost {
+class WaitingJob final : public master::QuietHost {
   public:
-    std::uint64_t epoch() const override { return 1; }
-    std::optional<int> rank_of(const std::string&, const master::Generation&) const override {
-        return std::nullopt;
-    }
-    std::string section(const std::string&) const override { return {}; }
-    Result<void> set_section(const std::string&, std::string) override { return {}; }
-    void exclude(const std::string&, master::FailureKind, const std::vector<master::UnfitNode>&,
-                 Instant, WallTime) override {}
-    void wants_nodes(int) override {}
     std::string waits_for() const override { return waits; }
     void say(master::Notice notice) override { said.push_back(notice.text); }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -24,9 +23,12 @@
 #include "master/file_records.h"
 #include "master/master.h"
 #include "master_process/credentials.h"
-#include "master_process/decision_log.h"
+#include "master_process/life.h"
+#include "master_process/plans/plan_object.h"
+#include "master_process/records/attempt_records.h"
 #include "master_process/records/config_map_records.h"
 #include "master_process/records/patient_records.h"
+#include "master_process/wanted_nodes/wanted_nodes.h"
 #include "net/tcp.h"
 #include "process/core_dumps.h"
 
@@ -38,8 +40,6 @@ constexpr int kFailed = 1;
 constexpr int kRefused = 2;
 constexpr int kNotServed = 3;
 constexpr int kSignalled = 128;
-/// Agents that miss the end wait for long; one that looks for its master finds it in this time.
-constexpr Duration kFarewell = std::chrono::seconds(5);
 
 int fail(int status, std::string_view what) {
     fmt::print(stderr, "muster master: {}\n", what);
@@ -58,8 +58,15 @@ class MasterProcess {
           server_(std::move(server)),
           signals_(context, SIGINT, SIGTERM),
           rng_(Rng::from_system()),
+          watches_(executor_),
           tasks_(executor_) {
         if (server_) client_.emplace(server_->objects(), "muster-master");
+        if (!arguments_.job_object.empty())
+            wanted_nodes_ =
+                std::make_unique<WantedNodes>(*client_, clock_, rng_, followed_job(arguments));
+        if (!arguments_.plan_object.empty())
+            plan_ =
+                std::make_unique<PlanObject>(executor_, *client_, clock_, plan_place(arguments));
     }
 
     /// The exit status.
@@ -81,11 +88,15 @@ class MasterProcess {
     std::optional<kube::Client> client_;
     asio::signal_set signals_;
     Rng rng_;
-    std::unique_ptr<net::Listener> listener_;  ///< until a life has it
+    std::unique_ptr<WantedNodes> wanted_nodes_;  ///< null: agents alone say how many there are
+    std::unique_ptr<PlanObject> plan_;           ///< null: it has no wishes
+    std::unique_ptr<net::Listener> listener_;    ///< until a life has it
     std::unique_ptr<master::Records> kept_;
     std::unique_ptr<PatientRecords> records_;
+    std::unique_ptr<AttemptRecords> attempt_;  ///< null: a job that has failed has ended
     std::unique_ptr<master::Master> master_;
     int status_ = kNotServed;
+    TaskGroup watches_;
     TaskGroup tasks_;
 };
 
@@ -97,6 +108,7 @@ Task<int> MasterProcess::run() {
                   {{"job", arguments_.job}, {"listens", listener_->address()}});
         co_await first_of(serve(), until_signal());
         co_await tasks_.stop();
+        co_await watches_.stop();
         if (master_) co_await master_->stop();
         master_.reset();
     } else {
@@ -113,6 +125,8 @@ Task<void> MasterProcess::until_signal() {
 }
 
 Task<void> MasterProcess::serve() {
+    if (wanted_nodes_) wanted_nodes_->start(watches_);
+    if (plan_) plan_->start(watches_);
     spawn_restarting(tasks_, clock_, "master", [this] { return live(); });
     co_await tasks_.join();
 }
@@ -129,13 +143,12 @@ Task<void> MasterProcess::live() {
         }
         listener_ = *std::move(again);
     }
-    // The time is later than that of any master before, whose record may be lost.
-    const auto now =
-        std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall_now().time_since_epoch());
-    const auto first = static_cast<std::uint64_t>(std::max<std::int64_t>(now.count(), 1));
+    const std::uint64_t first = first_epoch(clock_.wall_now());
     kept_ = open_records(first);
     records_ = std::make_unique<PatientRecords>(*kept_, clock_);
-    master_ = std::make_unique<master::Master>(executor_, clock_, *records_, options(first));
+    if (arguments_.begin_again) attempt_ = std::make_unique<AttemptRecords>(*records_);
+    master::Records& records = attempt_ ? static_cast<master::Records&>(*attempt_) : *records_;
+    master_ = std::make_unique<master::Master>(executor_, clock_, records, options(first));
     master_->listen(std::move(listener_), credentials_.server.get());
     take(co_await master_->run());
 }
@@ -148,15 +161,14 @@ std::unique_ptr<master::Records> MasterProcess::open_records(std::uint64_t first
 }
 
 master::MasterOptions MasterProcess::options(std::uint64_t first) {
-    master::MasterOptions options{.node_check = master::NodeCheckOptions{.secret = rng_.uuid()},
-                                  .services = {[](const master::ServiceContext& context) {
-                                      return std::make_unique<DecisionLog>(context.job);
-                                  }},
-                                  .token = credentials_.token,
-                                  .name = rng_.uuid(),
-                                  .farewell = kFarewell};
-    options.job.terms_of_nodes = true;
-    options.job.first_epoch = arguments_.successor ? 0 : first;
+    master::MasterOptions options = master_options(arguments_, first, credentials_.token, rng_);
+    if (wanted_nodes_)
+        options.services.emplace_back([this](const master::ServiceContext& context) {
+            return wanted_nodes_->service(context);
+        });
+    if (plan_)
+        options.services.emplace_back(
+            [this](const master::ServiceContext& context) { return plan_->service(context); });
     return options;
 }
 
@@ -176,9 +188,10 @@ void MasterProcess::take(const Result<job_protocol::Verdict>& ended) {
 Result<kube::ClientConfig> access_in_pod(const std::vector<std::string>& environment) {
     TRY(std::optional<kube::ClientConfig> found, kube::in_cluster_config(environment));
     if (found) return *std::move(found);
-    return Error(Code::kInvalid,
-                 "--record-object needs an API server, and this is no pod: there are no "
-                 "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT");
+    return Error(
+        Code::kInvalid,
+        "--record-object needs an API server, and this is no pod with a token of its service "
+        "account");
 }
 
 int run_master(const Arguments& given, std::vector<std::string> environment,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "base/time/real_clock.h"
 #include "base/time/restarting_task.h"
 #include "base/visible_text.h"
+#include "launch/flags.h"
 #include "muster_run/final_report.h"
 #include "muster_run/hosting/agent_options.h"
 #include "muster_run/hosting/credentials.h"
@@ -53,6 +55,7 @@ class Session {
   private:
     Task<Result<void>> prepare();
     void make_agent();
+    std::string variable(std::string_view name) const;
     agent::AgentPlace place() const;
     SignalAnswers signal_answers();
 
@@ -136,6 +139,8 @@ void Session::make_agent() {
     options.name = plan_.rendezvous.slot
                        ? fmt::format("node {} ({})", *plan_.rendezvous.slot, address_.text)
                        : address_.text;
+    options.pod = variable("POD_NAME");
+    options.host = variable("MUSTER_NODE_NAME");
     agent_ = std::make_unique<agent::Agent>(
         executor_, clock_, rng_, node_.workers(), std::move(options),
         agent::AgentOwner{
@@ -147,6 +152,12 @@ void Session::make_agent() {
             .place = [this] { return place(); },
             .begin_store = [this](const job_protocol::World& world) { node_.begin_store(world); },
             .check = [this](job_protocol::Check check) { return node_.check(std::move(check)); }});
+}
+
+/// Empty if it is not set.
+std::string Session::variable(std::string_view name) const {
+    const std::string* const found = launch::find_variable(variables_, name);
+    return found == nullptr ? std::string() : *found;
 }
 
 /// Interfaces and names may have changed since the last time.

@@ -16,6 +16,7 @@
 #include "operator/internal/execution/cascading_deleter.h"
 #include "operator/internal/execution/executor.h"
 #include "operator/internal/reconcile/job_reconciler.h"
+#include "operator/internal/scaling/plan_runner.h"
 
 namespace muster::operators {
 namespace {
@@ -27,6 +28,12 @@ std::vector<const jobs::JobKind*> chosen_kinds(const OperatorOptions& options) {
         if (names.empty() || (std::ranges::find(names, kind->resource.kind) != names.end()))
             chosen.push_back(kind);
     return chosen;
+}
+
+/// Null if no kind has ScalePlans.
+const jobs::JobKind* kind_with_plans(const std::vector<const jobs::JobKind*>& kinds) {
+    const auto found = std::ranges::find_if(kinds, &jobs::JobKind::scale_plans);
+    return found == kinds.end() ? nullptr : *found;
 }
 
 std::string why_unserved(const kube::ResourceType& type, const Error& refusal) {
@@ -61,10 +68,12 @@ struct Operator::Impl {
                    options.announce_gangs, &caches.owned_objects(), &caches.integrations(),
                    options.side_thread),
           deleter(client, tasks, caches.table(), options.parallel_writes),
+          scale_plans(make_scale_plans(rng)),
           reconciler(caches, executor, controller, clock,
                      {.counts_wait = options.counts_wait,
                       .check_consistency = options.check_consistency,
-                      .observer = options.observer},
+                      .observer = options.observer,
+                      .scale_plans = scale_plans.get()},
                      make_recorders(clock, rng)) {}
 
     JobCaches::Options cache_options() const {
@@ -84,6 +93,12 @@ struct Operator::Impl {
                     [this](const PodPtr* before, const PodRecord& after) {
                         reconciler.pod_changed(before, after);
                     }};
+    }
+    std::unique_ptr<PlanRunner> make_scale_plans(Rng& rng) {
+        const jobs::JobKind* kind = kind_with_plans(kinds);
+        if (kind == nullptr) return nullptr;
+        return std::make_unique<PlanRunner>(caches, client, controller, its_clock, rng, *kind,
+                                            options.namespace_);
     }
     Recorders make_recorders(Clock& clock, Rng& rng) {
         Recorders recorders;
@@ -137,6 +152,7 @@ struct Operator::Impl {
     JobCaches caches;
     Executor executor;
     CascadingDeleter deleter;
+    std::unique_ptr<PlanRunner> scale_plans;  ///< null if no kind has them
     JobReconciler reconciler;
 };
 
@@ -153,6 +169,7 @@ Task<Result<void>> Operator::start() {
     for (const Unserved& resource : unserved())
         log::error("a kind of jobs is not served",
                    {{"resource", resource.resource}, {"why", resource.why}});
+    if (impl.scale_plans) impl.scale_plans->start(impl.tasks);
     if (impl.options.removes_dependents)
         spawn_restarting(impl.tasks, impl.its_clock, "leftovers of deleted jobs",
                          [&impl] { return impl.find_deleted_jobs(); });

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
@@ -32,7 +33,19 @@ class RisingTest : public ::testing::Test {
         world.start_operator();
     }
 
-    jobs::ReplicaMembers workers() { return world.status("demo").members["Worker"]; }
+    /// But for their restarts.
+    jobs::ReplicaMembers workers() {
+        jobs::ReplicaMembers members = world.status("demo").members["Worker"];
+        members.restarts.clear();
+        members.former_restarts.reset();
+        return members;
+    }
+    std::map<std::string, std::int32_t> restarts_by_id() {
+        return world.status("demo").members["Worker"].restarts;
+    }
+    std::int32_t former_restarts() {
+        return world.status("demo").members["Worker"].former_restarts.value_or(0);
+    }
     void settle_and_reap() {
         world.settle();
         world.reap();
@@ -315,6 +328,50 @@ TEST_F(RisingTest, AnOperatorThatStartsFindsWhatARankHasCost) {
     EXPECT_EQ(world.annotation("demo-worker-2", "muster.dev/restarts"), "1");
     EXPECT_EQ(world.annotation("demo-worker-0", "muster.dev/restarts"), "");
     EXPECT_EQ(world.restarts("demo"), 1);
+}
+
+TEST_F(RisingTest, WhatIsGoneCountsBesideWhatHappensWhileNoOperatorIsThere) {
+    world.run_job({.masters = -1, .workers = 3});
+    for (const char* pod : {"demo-worker-2", "demo-worker-1"}) {
+        world.set_phase(pod, "Failed", 137);
+        settle_and_reap();
+        run_all();
+    }
+    EXPECT_EQ(world.restarts("demo"), 2);
+    EXPECT_THAT(restarts_by_id(), ElementsAre(Pair("3", 1), Pair("4", 1)));
+    world.scale_workers("demo", 1);
+    settle_and_reap();
+    EXPECT_THAT(restarts_by_id(), IsEmpty());
+    EXPECT_EQ(former_restarts(), 2);
+    EXPECT_EQ(world.restarts("demo"), 2);
+    world.stop_operator();
+    world.set_phase("demo-worker-0", "Failed", 137);
+    world.start_operator();
+    settle_and_reap();
+    EXPECT_EQ(world.restarts("demo"), 3);
+    EXPECT_THAT(restarts_by_id(), ElementsAre(Pair("5", 1)));
+    EXPECT_EQ(world.annotation("demo-worker-5", "muster.dev/restarts"), "1");
+    EXPECT_EQ(former_restarts(), 2);
+}
+
+TEST_F(RisingTest, ARankThatIsWantedAgainHasNoneOfWhatItHadBefore) {
+    world.run_job({.masters = -1, .workers = 2});
+    world.set_phase("demo-worker-1", "Failed", 137);
+    settle_and_reap();
+    run_all();
+    world.scale_workers("demo", 1);
+    world.settle();
+    world.stop_operator();
+    // As it may end when it is asked to.
+    world.set_phase("demo-worker-2", "Failed", 143);
+    world.scale_workers("demo", 2);
+    world.start_operator();
+    settle_and_reap();
+    run_all();
+    EXPECT_EQ(workers(), members("0,3", {{"3", 1}}, 4));
+    EXPECT_EQ(world.annotation("demo-worker-3", "muster.dev/restarts"), "");
+    EXPECT_EQ(world.restarts("demo"), 1);
+    EXPECT_EQ(former_restarts(), 1);
 }
 
 TEST_F(RisingTest, AQuietJobIsNotWritten) {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "ask_master/ask_master.h"
 #include "master_process/arguments.h"
 #include "master_process/run_master.h"
 #include "muster_run/muster_run.h"
@@ -32,6 +33,7 @@ Usage: muster-in-pods copy TARGET      copies itself there, in one step; into a 
        muster-in-pods muster-run ...   the agent of elastic jobs, also called as muster-run, torchrun
                                        or dlrover-run; 'muster-run --help' has more
        muster-in-pods master ...       'muster master', a job's master; 'master --help' has more
+       muster-in-pods ask-master       'muster ask-master', a program's connection to that master
 
 Exit status of copy: 0, or 1 when it could not; 2 for a wrong command line.
 )";
@@ -101,13 +103,19 @@ int run(int argc, char** argv, char** environment) {
     if (const auto status = run::run_by_name(argc, argv, environment)) return *status;
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (asks_for_help(words)) return print(kHelp);
-    if (words.empty()) return refuse("say what to do: copy, rsh, muster-run or master");
+    if (words.empty()) return refuse("say what to do: copy, rsh, muster-run, master or ask-master");
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     if (words.front() == "copy") return copy(rest);
     if (words.front() == "rsh") return remote_shell(rest, variables_of(environment));
+    if (words.front() == "ask-master") {
+        if (asks_for_help(rest)) return print(ask_master::help_text());
+        return ask_master::run_ask_master(rest, variables_of(environment));
+    }
     if (words.front() == "master") return job_master(rest, variables_of(environment));
-    return refuse(fmt::format("there is no \"{}\"; there are copy, rsh, muster-run and master",
-                              words.front()));
+    return refuse(
+        fmt::format("there is no \"{}\"; there are copy, rsh, muster-run, "
+                    "master and ask-master",
+                    words.front()));
 }
 
 }  // namespace muster::pod_tools

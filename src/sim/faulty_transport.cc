@@ -15,6 +15,10 @@ bool TransportFaults::any() const {
            repeated_event > 0 || slow_request > 0 || slow_event > 0;
 }
 
+TransportFaults nothing_gets_through(Duration latency) {
+    return {.unavailable = 1, .broken_watch = 1, .latency = latency};
+}
+
 /// Shared with the watches, which may outlive the transport by a moment.
 struct FaultyTransport::State {
     State(asio::any_io_executor executor, Clock& the_clock, std::uint64_t seed,

@@ -35,6 +35,9 @@ struct TransportFaults {
     bool any() const;
 };
 
+/// The API is away: no request has an effect, and watches break.
+TransportFaults nothing_gets_through(Duration latency);
+
 /// What a FaultyTransport tells and asks.
 struct TransportHooks {
     /// Around each call of the real transport, in one go with it: who writes.

@@ -12,9 +12,12 @@
 
 #include "base/lower_case.h"
 #include "jobs/kind.h"
+#include "jobs/scale_plan.h"
 #include "kube/values/time.h"
+#include "sim/internal/job_causes.h"
 #include "sim/internal/job_ledger.h"
 #include "sim/internal/json_view.h"
+#include "sim/internal/plans/executed_plans.h"
 
 namespace muster::sim {
 
@@ -24,21 +27,12 @@ using namespace std::chrono_literals;
 
 /// What happens while a status is on its way is not in it.
 constexpr Duration kInFlight = 1s;
+/// By then all is written that a change leads to, but for pods that wait.
+constexpr Duration kWritten = 30s;
 /// 10 s after a time in whole seconds.
 constexpr Duration kLeastPause = 9s;
 
-std::string_view owner_uid(const json::value& object) {
-    const json::value* owners = find_at(object, {"metadata", "ownerReferences"});
-    if (owners == nullptr || !owners->is_array()) return {};
-    for (const json::value& owner : owners->get_array()) {
-        const json::value* controls = find_at(owner, {"controller"});
-        if (controls != nullptr && *controls == true) return text_at(owner, {"uid"});
-    }
-    return {};
-}
-
 bool is_job(const store::StoreKey& key) { return jobs::is_job_resource(key.resource); }
-bool by_operator(std::string_view who) { return who.starts_with("operator"); }
 
 bool finished(const json::value& job) {
     return condition_of(job, "Succeeded") == "True" || condition_of(job, "Failed") == "True";
@@ -77,6 +71,12 @@ bool restarts_all(const json::value& job, Of is_meant) {
            std::ranges::any_of(kind->replica_types, [&](const jobs::ReplicaType& type) {
                return is_meant(type) && jobs::restarts_all(type, said);
            });
+}
+
+bool has_rising_ids(const json::value& job) {
+    const jobs::JobKind* kind =
+        jobs::find_kind(text_at(job, {"apiVersion"}), text_at(job, {"kind"}));
+    return kind != nullptr && kind->rising_ids;
 }
 
 bool has_groups(const json::value& job) {
@@ -122,6 +122,8 @@ struct Invariants::State {
     std::map<std::string, JobLedger> jobs;  ///< by uid
     /// Pods and services that exist, with their owner's uid.
     std::map<store::StoreKey, std::string> dependents;
+    JobCauses causes = {};
+    ExecutedPlans plans = {};
 
     std::string leader = {};    ///< of the Lease, as a writer; empty: no operator
     bool leader_wrote = false;  ///< since it is that
@@ -172,6 +174,9 @@ struct Invariants::State {
         if (deleting(object) && (job.object == nullptr || !deleting(*job.object)))
             deletion_begins(who, job, object);
         job.object = change.object;
+        job.note_takeovers();
+        for (std::string& what : plans.job_changed(object))
+            broken("plan-once", job, std::move(what));
         check_restarts(job);
         check_conditions(job);
         watch_deadline(text_at(object, {"metadata", "uid"}), job);
@@ -299,15 +304,44 @@ struct Invariants::State {
                                kube::format_time(*due)));
     }
 
+    // --- what has no reason
+
+    /// An operator or a master writes about a job of which nothing has happened for a while.
+    void check_quiet(std::string_view who, const std::string& uid,
+                     const store::StoreChange& change) {
+        const auto known = jobs.find(uid);
+        if ((!by_operator(who) && !by_master(who)) || known == jobs.end()) return;
+        Instant last = causes.last_for(who, uid);
+        if (hooks.calm_since) last = std::max(last, hooks.calm_since());
+        if (!calendar_steps.empty()) last = std::max(last, calendar_steps.back().first);
+        if (by_master(who) && hooks.happened_in) last = std::max(last, hooks.happened_in(uid));
+        if (last > instant() - kWritten || !is_quiet(known->second)) return;
+        broken("quiet-job", known->second,
+               fmt::format("{} has written {} {}, and nothing had happened for {} s", who,
+                           change.key.resource, change.key.name,
+                           std::chrono::floor<std::chrono::seconds>(instant() - last).count()));
+    }
+    /// It runs, and no time is near that changes it.
+    bool is_quiet(const JobLedger& job) const {
+        if (job.removed || job.object == nullptr || deleting(*job.object)) return false;
+        if (condition_of(*job.object, "Running") != "True" || !job.at_rest()) return false;
+        const auto due = deadline_of(*job.object);
+        return !due || now() < *due;
+    }
+
+    void plan_changed(const store::StoreChange& change) {
+        for (std::string& what : plans.plan_changed(change))
+            ledger.violated("plan-once", std::move(what));
+    }
+
     // --- pods
 
     void pod_changed(std::string_view who, const store::StoreChange& change) {
         const json::value& pod = change.object ? *change.object : *change.previous;
-        auto owner = jobs.find(std::string(owner_uid(pod)));
+        auto owner = jobs.find(std::string(controller_uid(pod)));
         if (owner == jobs.end()) return;
         JobLedger& job = owner->second;
-        const JobLedger::ReplicaId id(std::string(label_of(pod, jobs::labels::kReplicaType)),
-                                      std::string(label_of(pod, jobs::labels::kReplicaIndex)));
+        const JobLedger::ReplicaId id = JobLedger::replica_of(pod);
         const PodEntry& entry = job.note_pod(id, change,
                                              {.who = who,
                                               .at = instant(),
@@ -316,6 +350,7 @@ struct Invariants::State {
                                               .terms = hooks.terms ? hooks.terms() : 0});
         if (change.previous == nullptr) {
             check_replacement(job, id);
+            check_id(job, id);
             check_pause(job, id);
             check_order(job, id);
         }
@@ -324,7 +359,8 @@ struct Invariants::State {
             job.excuse_all();
         if (!entry.live) return;
         for (const PodEntry& other : job.replicas[id].pods)
-            if (other.live && other.uid != entry.uid && other.generation == entry.generation)
+            if (other.live && other.uid != entry.uid && other.generation == entry.generation &&
+                !job.is_takeover(id.first, entry, other))
                 broken("one-pod", job, fmt::format("two live pods of {} {}", id.first, id.second));
     }
 
@@ -348,6 +384,22 @@ struct Invariants::State {
         if (most && least > *most)
             broken("backoff-limit", job,
                    fmt::format("restart {} was made, and {} are allowed", least, *most));
+    }
+
+    /// A pod was made, of a kind whose ids rise: an id that had a pod which ended, as operators know, is
+    /// not used again. Pods of a new generation and of a resumed job keep theirs.
+    void check_id(const JobLedger& job, const JobLedger::ReplicaId& id) {
+        if (job.object == nullptr || !has_rising_ids(*job.object)) return;
+        const PodEntry& made = job.replicas.at(id).pods.back();
+        for (const auto& [other, replica] : job.replicas) {
+            if (other.first != id.first) continue;
+            for (const PodEntry& before : replica.pods)
+                if (before.id == made.id && before.uid != made.uid && before.sure_bad &&
+                    !before.excused && before.generation == made.generation)
+                    broken(
+                        "new-ids", job,
+                        fmt::format("{} {} was made again after it had ended", id.first, made.id));
+        }
     }
 
     /// A pod was made: the one before it was not the first that followed another, or it waited. An
@@ -438,12 +490,16 @@ void Invariants::change(std::string_view who, const store::StoreChange& change) 
         else if (who.starts_with("operator"))
             state_->operator_wrote(who, change);
     }
+    if (const std::string uid = state_->causes.note(who, change, state_->instant()); !uid.empty())
+        state_->check_quiet(who, uid, change);
+    static const std::string plans = jobs::kScalePlans.qualified();
+    if (change.key.resource == plans) state_->plan_changed(change);
     const bool pod = change.key.resource == "pods";
     if (pod || change.key.resource == "services") {
         if (change.object == nullptr)
             state_->dependents.erase(change.key);
         else
-            state_->dependents[change.key] = owner_uid(*change.object);
+            state_->dependents[change.key] = controller_uid(*change.object);
     }
     if (pod) state_->pod_changed(who, change);
     if (is_job(change.key)) state_->job_changed(who, change);
@@ -456,6 +512,8 @@ void Invariants::deadline_passed(const std::string& uid) {
 
 void Invariants::at_end() {
     for (auto& [uid, job] : state_->jobs) state_->check_end(job);
+    for (const std::string& plan : state_->plans.open())
+        state_->ledger.violated("ends", fmt::format("ScalePlan {} has not ended", plan));
     for (const auto& [key, owner] : state_->dependents) {
         auto job = state_->jobs.find(owner);
         if (owner.empty() || (job != state_->jobs.end() && !job->second.removed)) continue;

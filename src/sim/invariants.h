@@ -31,6 +31,12 @@ struct InvariantHooks {
     bool election = false;
     /// How long what an operator asks for may be under way until it has its effect.
     Duration longest_request{};
+    /// Since when nothing is between operators and the API, and none has crashed; Instant::max():
+    /// something is or may be. Empty: always.
+    std::function<Instant()> calm_since = {};
+    /// When something happened last to the agents and masters of the job with this uid. Empty: there
+    /// are no agents.
+    std::function<Instant(const std::string& uid)> happened_in = {};
 };
 
 /// Watches every committed change, and tells the ledger which broke a rule. Knows what really

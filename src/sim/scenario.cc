@@ -129,6 +129,7 @@ void read_jobs(const json::value& value, const std::string& path, Scenario& scen
         fields.read_probability("elastic", jobs.elastic);
         fields.read("minWorkers", jobs.min_workers);
         fields.read("maxRestarts", jobs.max_restarts);
+        fields.read_probability("nodeNum", jobs.node_num);
         if (jobs.masters.second > 1) fields.problem("masters", "a job has at most one master");
         scenario.jobs.push_back(std::move(jobs));
     }
@@ -172,12 +173,14 @@ void read_training_faults(const json::value& value, const std::string& path, Tra
     read_recurring(fields, "partition", faults.partition, problems);
     read_recurring(fields, "slowLink", faults.slow_link, problems, &faults.slow_link_by);
     read_recurring(fields, "lostRecords", faults.lost_records, problems);
+    read_recurring(fields, "masterDeath", faults.master_death, problems);
 }
 
 void read_user(const json::value& value, const std::string& path, UserActions& user,
                Problems& problems) {
     FieldReader fields(value, path, problems);
     read_recurring(fields, "scale", user.scale, problems);
+    read_recurring(fields, "scalePlan", user.scale_plan, problems);
     read_recurring(fields, "suspend", user.suspend, problems);
     read_recurring(fields, "deletePod", user.delete_pod, problems);
     read_recurring(fields, "deleteService", user.delete_service, problems);
@@ -211,6 +214,7 @@ void read_faults(FieldReader& fields, Scenario& scenario, Problems& problems) {
     fields.read_with("nodeApi", [&](const json::value& value, const std::string& path) {
         read_transport(value, path, scenario.node_api, problems);
     });
+    read_recurring(fields, "apiAway", scenario.api_away, problems);
     fields.read_with("faultPoints", [&](const json::value& value, const std::string& path) {
         FieldReader points(value, path, problems);
         points.read_probability("sites", scenario.fault_sites);

@@ -45,6 +45,9 @@ struct GeneratedJobs {
     double elastic = 0;
     std::pair<int, int> min_workers{1, 1};  ///< of its elasticPolicy, as are the next
     std::pair<int, int> max_restarts{3, 3};
+    /// ElasticJobs, whose pods run muster-run with such numbers, have a master in a pod of its own. Of
+    /// these: their nodes are as many as there are workers.
+    double node_num = 0;
 };
 
 struct NodeFaults {
@@ -87,11 +90,13 @@ struct TrainingFaults {
     Recurring slow_link;  ///< each message takes one of `slow_link_by` longer
     DurationRange slow_link_by{};
     Recurring lost_records;  ///< what a master writes fails, or seems to
+    Recurring master_death;  ///< of a master in a pod of its own
 };
 
 struct UserActions {
     Recurring scale;
-    Recurring suspend;  ///< `lasts`: until the job is resumed
+    Recurring scale_plan;  ///< made, and sometimes changed or removed, for jobs that have them
+    Recurring suspend;     ///< `lasts`: until the job is resumed
     Recurring delete_pod;
     Recurring delete_service;
     Recurring delete_job;
@@ -119,8 +124,9 @@ struct Scenario {
     std::vector<json::object> manifests;  ///< posted at the beginning
     std::vector<GeneratedJobs> jobs;
     PodBehaviour pods;
-    TransportFaults operator_api;
+    TransportFaults operator_api;  ///< of pods that reach the API, too
     TransportFaults node_api;
+    Recurring api_away;  ///< from all but the user
     /// Fault points of the code itself (base/fault.h).
     double fault_sites = 0;
     double fault_fires = 0;

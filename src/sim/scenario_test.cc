@@ -64,6 +64,12 @@ TEST(Scenario, EveryProblemIsTold) {
         {R"({"jobs":[{"masters":"0..2"}]})", "jobs[0].masters: a job has at most one master"},
         {R"({"jobs":[{"workers":"4..1"}]})",
          "jobs[0].workers: must be a number or a range of two, such as 1..4"},
+        {R"({"jobs":[{"nodeNum":2}]})", "jobs[0].nodeNum: must be a probability, from 0 to 1"},
+        {R"({"apiAway":{"every":"0..5m"}})", "apiAway.every: must be longer than nothing"},
+        {R"({"trainingFaults":{"masterDeath":{"every":"0..5m"}}})",
+         "trainingFaults.masterDeath.every: must be longer than nothing"},
+        {R"({"user":{"scalePlan":{"every":"0..5m"}}})",
+         "user.scalePlan.every: must be longer than nothing"},
         {R"({"jobs":[{"restartPolicies":["Sometimes"]}]})",
          "jobs[0].restartPolicies: must be of Always, OnFailure, Never, ExitCode"},
         {R"({"jobs":[{"cleanPodPolicies":[]}]})", "jobs[0].cleanPodPolicies: must not be empty"},
@@ -81,10 +87,12 @@ TEST(Scenario, EveryProblemIsTold) {
         {R"({"nodeFaults":{"death":{"evry":"5m"}}})",
          "nodeFaults.death.evry: no such field; did you mean every?"},
         {R"({"except":"nothing"})",
-         "except: must be of one-pod, order, final, exclusive, completion-time, restarts-fall, "
+         "except: must be of one-pod, new-ids, order, final, exclusive, completion-time, "
+         "restarts-fall, "
          "restarts-most, restarts-least, groups, back-off, backoff-limit, deadline, ttl, ends, "
          "orphans, "
-         "quiet, one-leader, worlds, ranks, stores, healthy-stop, charges, verdict, agent-end, "
+         "quiet, quiet-job, plan-once, one-leader, worlds, ranks, stores, healthy-stop, charges, "
+         "verdict, agent-end, "
          "recovery, accepted, success, real-restarts, one-world, workers-end"},
     };
     for (const auto& [text, problem] : table)
@@ -94,14 +102,18 @@ TEST(Scenario, EveryProblemIsTold) {
 
 TEST(Scenario, WhatIsReadOfTrainingIsKept) {
     const auto scenario = read_scenario(json::parse(R"({
-        "jobs": [{"elastic": 0.5, "minWorkers": "1..2", "maxRestarts": 7}],
+        "jobs": [{"elastic": 0.5, "minWorkers": "1..2", "maxRestarts": 7, "nodeNum": 0.3}],
+        "apiAway": {"every": "5m", "lasts": "6s"},
         "training": {"work": "2m..5m", "workerStart": "5ms", "workerStop": "1s"},
-        "trainingFaults": {"workerDeath": {"every": "1m"}, "programError": 0.2,
+        "trainingFaults": {"workerDeath": {"every": "1m"}, "masterDeath": {"every": "7m"}, "programError": 0.2,
                            "lateCut": {"every": "2m", "by": "3s"}, "partition": {"every": "3m", "lasts": "4s"}}})"));
     ASSERT_TRUE(scenario) << scenario.error().message();
     EXPECT_EQ(scenario->jobs[0].elastic, 0.5);
     EXPECT_EQ(scenario->jobs[0].min_workers, std::pair(1, 2));
     EXPECT_EQ(scenario->jobs[0].max_restarts, std::pair(7, 7));
+    EXPECT_EQ(scenario->jobs[0].node_num, 0.3);
+    EXPECT_EQ(scenario->api_away.lasts.most, 6s);
+    EXPECT_EQ(scenario->training_faults.master_death.every.least, 7min);
     EXPECT_TRUE(scenario->training.happens());
     EXPECT_EQ(scenario->training.work.most, 5min);
     EXPECT_EQ(scenario->training_faults.program_error, 0.2);

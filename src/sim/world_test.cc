@@ -28,6 +28,26 @@ TEST(World, ACalmWorldKeepsTheRulesAndEveryJobSucceeds) {
     EXPECT_GT(outcome->changes, 20u);
 }
 
+TEST(World, ElasticJobsTrainWithAMasterInAPodOfItsOwn) {
+    std::string lines;
+    auto outcome = simulate(
+        scenario_of(R"({
+        "jobs": [{"count": 2, "kinds": ["ElasticJob"], "workers": "2..3", "nodeNum": 0.5}],
+        "pods": {"startDelay": "1s..3s"},
+        "training": {"work": "1m..2m", "workerStart": "5ms", "workerStop": "0..1s"}})"),
+        {.seed = 1, .tell = [&lines](const HistoryLine& line) { lines += line.what + "\n"; }});
+    ASSERT_TRUE(outcome) << outcome.error().message();
+    for (const Violation& violation : outcome->violations)
+        ADD_FAILURE() << violation.invariant << ": " << violation.what;
+    for (const JobOutcome& job : outcome->jobs) {
+        EXPECT_EQ(job.state, "Succeeded") << job.name;
+        EXPECT_EQ(job.restarts, 0) << job.name;
+        EXPECT_NE(
+            lines.find(fmt::format("elasticjob-{}-dlrover-master-0: a master starts", job.name)),
+            std::string::npos);
+    }
+}
+
 TEST(World, EqualSeedsGiveEqualHashesAndOthersOthers) {
     const Scenario scenario = scenario_of(kCalm);
     const auto first = simulate(scenario, {.seed = 7});

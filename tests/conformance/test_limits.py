@@ -1,6 +1,7 @@
 """What a namespace allows its pods: LimitRanges, ResourceQuotas, and the priority that a class gives."""
 
 import concurrent.futures
+import time
 import uuid
 
 import pytest
@@ -36,6 +37,12 @@ def priorities(api):
         answer = api.post(SCHEDULING, {"metadata": {"name": name}, "value": 1000, **fields})
         assert answer.status == 201, answer
         made.append(name)
+        # kube-apiserver's admission hears of a new class from a watch.
+        probe = {"metadata": {"name": name}, "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]}}
+        deadline = time.monotonic() + 20
+        while "no PriorityClass" in repr(api.post("/api/v1/namespaces/default/pods?dryRun=All", probe)):
+            assert time.monotonic() < deadline, f"the class {name} is not known"
+            time.sleep(0.02)
         return name
 
     yield make

@@ -201,6 +201,13 @@ def test_another_commit_plays_other_seeds(tmp_path):
     assert sorted((tmp_path / "played").read_text().splitlines()) == ["elastic 10 5", "one 21 10", "two 21 10"]
 
 
+def test_worlds_of_all_parts_together_are_played_first_and_more_often(tmp_path):
+    played = fake_muster(tmp_path, 'echo "$2 $4 $6" >>$HOME/played; echo "$6 passed, 0 failed"')
+    result = bash("git() { echo 1; }; cores() { echo 1; }; whole_world_drill_seeds=80; whole_worlds=(two); " + played, tmp_path)
+    assert "simulate 37 0 0" in result.stdout, result
+    assert (tmp_path / "played").read_text().splitlines() == ["two 21 20", "one 11 10"]
+
+
 def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
     result = bash(fake_muster(tmp_path, '[[ $2 == one ]] && { echo "10 passed, 0 failed"; exit 0; }\n'
                                         '[[ ${6:-$4} == 10 || $4 == 7 ]] && { echo oh no >&2; exit 134; }\nexit 0'),

@@ -84,6 +84,30 @@ def test_nothing_but_commands_is_changed():
     assert made == given
 
 
+IN_SHELL = ["/bin/bash", "-c", "cd /work && dlrover-run --nnodes=3:$NODE_NUM --nproc_per_node=2  train/cnn_train.py --epochs 5"]
+
+
+def test_dlrovers_launcher_keeps_its_options_and_the_master_its_program():
+    replicas = {"worker": {"command": IN_SHELL}, "dlrover-master": {"image": "x"}}
+    made = stand_ins.stand_in(job("ElasticJob", replicas, field="replicaSpecs"))
+    shell = f"cd /work && dlrover-run --nnodes=3:$NODE_NUM --nproc_per_node=2  {stand_ins.EXAMPLES / 'digits.py'}"
+    assert commands(made) == {"worker": [*stand_ins.BRIEFLY, "bash", "-c", shell], "dlrover-master": []}
+
+
+@pytest.mark.parametrize("words", [["/bin/bash", "-c", "python -m dlrover.trainer.entry.local_entry --platform=Kubernetes"],
+                                   ["python", "-m", "model_zoo.iris.dnn_estimator", "--batch_size=32"]])
+def test_programs_of_parameter_servers_need_nothing_but_python(words):
+    made = stand_ins.stand_in(job("ElasticJob", {each: {"command": words} for each in ("ps", "worker", "evaluator")}, field="replicaSpecs"))
+    wanted = [*stand_ins.BRIEFLY, "python3", "parameter_servers.py"]
+    assert commands(made) == {"ps": wanted, "worker": wanted, "evaluator": wanted} and made.environment is None
+
+
+def without_workers():
+    given = job("ElasticJob", {"ps": {}, "worker": {}}, field="replicaSpecs")
+    given["spec"]["replicaSpecs"]["worker"]["replicas"] = 0
+    return given
+
+
 def with_volume(source):
     given = job("TFJob", {"Worker": {}})
     stand_ins.replicas_of(given)["Worker"]["spec"]["volumes"] = [{"name": "data", **source}]
@@ -93,7 +117,8 @@ def with_volume(source):
 @pytest.mark.parametrize("given,why", [
     (job("MPIJob", {"Launcher": {}}, mpiImplementation="Intel"), "Intel MPI"),
     (job("MPIJob", {"Launcher": {}, "Worker": {"readinessProbe": {"tcpSocket": {"port": 2222}}}}), "sshd"),
-    (job("ElasticJob", {"worker": {}}), "no stand-in yet"),
+    ({"kind": "ScalePlan", "spec": {"ownerJob": "demo"}}, "a job that it does not have"),
+    (without_workers(), "no worker"),
     (job("TrainJob", {"worker": {}}), "not served"),
     (with_volume({"nfs": {"server": "far.away"}}), "nfs"),
 ])

@@ -40,6 +40,16 @@ def manifest(kind, replicas=None, *, version=None, name="demo", spec="", contain
     return "\n".join(lines) + "\n"
 
 
+def plan(change, owner="  ownerJob: demo\n"):
+    """A ScalePlan with these lines in its spec."""
+    lines = "".join(f"  {line}\n" for line in change.splitlines())
+    return f"apiVersion: elastic.iml.github.io/v1alpha1\nkind: ScalePlan\nmetadata: {{name: more}}\nspec:\n{owner}{lines}"
+
+
+MASTER_OF_IMAGE = manifest("ElasticJob", {"dlrover-master": 1, "worker": 1}).replace(
+    "{name: demo}", "{name: demo, annotations: {muster.dev/master: image}}").replace(
+    'image: x, command: ["true"]}', "image: x}", 1).replace("- {name: main, image: x}", "- §{name: main, image: x}")
+
 # name: (manifest, field, a part of the message)
 CASES = {
     "TFJob: no chief and no worker": (
@@ -79,6 +89,14 @@ CASES = {
     "ElasticJob: unknown strategy": (
         manifest("ElasticJob", spec="distributionStrategy: §AllReduceStrategy"), "spec.distributionStrategy",
         'did you mean "AllreduceStrategy"?'),
+    "ElasticJob: no replica specs": (
+        "apiVersion: elastic.iml.github.io/v1alpha1\nkind: ElasticJob\nmetadata: {name: demo}\n§spec:\n  optimizeMode: manual\n",
+        "spec.replicaSpecs", "there are no replicas; add "),
+    "ElasticJob: empty replica specs": (
+        "apiVersion: elastic.iml.github.io/v1alpha1\nkind: ElasticJob\nmetadata: {name: demo}\nspec:\n  replicaSpecs: §{}\n",
+        "spec.replicaSpecs", "there are no replicas; add "),
+    "ElasticJob: a replica type of another kind": (
+        manifest("ElasticJob", {"worker": 1, "Launcher": 1}, type_mark="Launcher"), "spec.replicaSpecs.Launcher", "worker"),
     "ElasticJob: no worker": (
         manifest("ElasticJob", {"ps": 1}, map_mark="§"), "spec.replicaSpecs.worker", "add workers"),
     "ElasticJob: Local with two workers": (
@@ -93,6 +111,29 @@ CASES = {
         manifest("ElasticJob", spec="resourceLimits: {cpu: §many}"), "spec.resourceLimits.cpu", "is no amount"),
     "ElasticJob: two masters": (
         manifest("ElasticJob", {"dlrover-master": "§2", "worker": 1}), "spec.replicaSpecs.dlrover-master.replicas", "must be 1"),
+    "ElasticJob: a master of the image without a command": (
+        MASTER_OF_IMAGE, "spec.replicaSpecs.dlrover-master.template.spec.containers[0].command", "it has no command"),
+    "ElasticJob: a name with which the pod of the master has more than 63 characters": (
+        manifest("ElasticJob", name="§" + "a" * 36), "metadata.name", "shorten the name by 1"),
+    "ElasticJob: requests above resourceLimits": (
+        manifest("ElasticJob", spec="resourceLimits: {cpu: §1}", ports=", resources: {requests: {cpu: 2}}"), "spec.resourceLimits.cpu",
+        "the pods request 6 together, and at most 1 are allowed"),
+    "ScalePlan: of no job": (plan("replicaResourceSpecs: {worker: {replicas: 2}}", owner="").replace("spec:", "§spec:"), "spec.ownerJob",
+                             "the name of the ElasticJob to change"),
+    "ScalePlan: changes nothing": (plan("psHosts: [a]").replace("spec:", "§spec:"), "spec", "write replicaResourceSpecs"),
+    "ScalePlan: the master": (plan("replicaResourceSpecs:\n  dlrover-master: §{replicas: 2}"),
+                              "spec.replicaResourceSpecs.dlrover-master", "is not scaled; leave it out"),
+    "ScalePlan: replicas below 0": (plan("replicaResourceSpecs: {worker: {replicas: §-1}}"),
+                                    "spec.replicaResourceSpecs.worker.replicas", "0"),
+    "ScalePlan: replicas of 1.5": (plan("replicaResourceSpecs: {worker: {replicas: §1.5}}"),
+                                   "spec.replicaResourceSpecs.worker.replicas", "integer"),
+    "ScalePlan: a resource that is no amount": (plan("replicaResourceSpecs: {worker: {resource: {cpu: §many}}}"),
+                                                "spec.replicaResourceSpecs.worker.resource.cpu", "such as 500m, 2 or 1.5Gi"),
+    "ScalePlan: two changes of one pod": (
+        plan("removePods:\n- {name: demo-edljob-worker-1}\nmigratePods:\n- §{name: demo-edljob-worker-1}"), "spec.migratePods[0]",
+        "keep one of the two"),
+    "ScalePlan: a pod that is not named": (plan("removePods:\n- §{type: worker}"), "spec.removePods[0].name", "its name, or its type and id"),
+    "ScalePlan: an id below 0": (plan("removePods: [{type: worker, id: §-1}]"), "spec.removePods[0].id", "0"),
     **{f"{kind}: wrong container name": (
         manifest(kind, container="main"), f"spec.{field}", f"\"{container}\"")
         for kind, (_, field, container) in KINDS.items() if kind not in ("MPIJob", "ElasticJob")},

@@ -94,6 +94,9 @@ def test_a_published_manifest(muster, path):
 
 # Those that are done soonest, of the kinds whose frameworks start quickly; ./dev drill corpus runs all.
 BRIEF = (
+    "dlrover-v0.3.7-pytorch-nanogpt-elastic_job",
+    "dlrover-v0.6.1-dlrover-python-tests-data-elasticjob_sample",
+    "dlrover-v0.6.1-tensorflow-criteo_deeprec-autoscale_job",
     "mpi-operator-v0.2.3-horovod-tensorflow-mnist",
     "mpi-operator-v0.3.0-v1alpha1-tensorflow-benchmarks-custom",
     "mpi-operator-v0.8.0-v2beta1-pi-pi",

@@ -148,7 +148,7 @@ def test_the_image_has_all_that_the_program_needs(tmp_path):
         pytest.skip(f"{IN_PODS} is not built")
     subprocess.run([ROOT / "scripts" / "image_root.sh", BINARY, IN_PODS, image], check=True, timeout=60)
     assert (image / "usr/local/bin/muster-in-pods").read_bytes() == IN_PODS.read_bytes()
-    assert not list(image.rglob("sh")) and {path.parent.name for path in image.rglob("*python*")} <= {"bin", "muster"}
+    assert not list(image.rglob("sh")) and {path.parent.name for path in image.rglob("*python*")} <= {"bin", "muster", "dlrover"}
     for name in ("bin/muster-start", "bin/torchrun", "bin/python3", "python/sitecustomize.py", "python/muster/__init__.py"):
         assert (image / "opt/muster" / name).is_file(), name
     done = subprocess.run(["unshare", "--user", "--map-root-user", f"--root={image}", "/usr/bin/muster", "manifests", "--crds-only"],

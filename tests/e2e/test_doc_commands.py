@@ -37,6 +37,7 @@ READ_ONLY = {
     "README.md: ./dev run": "`./dev drill bare-root` runs both commands on a bare Debian",
     "docs/cluster.md: kubectl create": "what a cluster refuses: tests/conformance",
     "docs/cluster.md: kubectl -n kubeflow delete": "a cluster with the operator: tests/operator",
+    "docs/dlrover.md: kubectl -n dlrover scale": "a cluster with DLRover's operator: tests/operator/test_beside_dlrover.py",
     "docs/elastic.md: export MUSTER_TOKEN": "several machines: tests/elastic/test_master_process.py",
     "docs/elastic.md: muster-run": "several machines: tests/elastic",
     "docs/elastic.md: head -c": "several machines: tests/elastic",

@@ -255,8 +255,8 @@ def test_the_master_of_a_job_runs_in_any_image(root):
 def test_a_master_that_nothing_can_be_kept_for_says_so(root):
     outside = call(root, "master", "--job", "a", "--record-object", "b", "--token-file", "/token")
     assert (outside.returncode, outside.stderr) == (
-        2, "muster master: --record-object needs an API server, and this is no pod: there are no KUBERNETES_SERVICE_HOST and "
-           "KUBERNETES_SERVICE_PORT\n")
+        2, "muster master: --record-object needs an API server, and this is no pod with a token of its "
+           "service account\n")
     person = call(root, "master", "--job", "a", "--record-object", "b", "--kubeconfig", "c")
     assert person.returncode == 2
     assert "--kubeconfig needs 'muster master'" in person.stderr

@@ -99,6 +99,23 @@ def test_what_runs_goes_on_and_its_log_has_no_gap(up, how):
     assert lines == [f"line {i}" for i in range(1, count + 1)] + [f"last {count}"]
 
 
+def test_a_pod_from_before_finds_the_pods_that_are_made_later(up):
+    if up.sandbox == "none":
+        pytest.skip("pods on the machine's own network have no names of their own")
+    start(up)
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "met"}, "spec": {"clusterIP": "None", "selector": {"app": "met"}}}
+    create(up, pod("before", "exec sleep 600"), service)
+    wait(up, "before", "condition=Ready")
+    up.kill()
+    start(up)
+    later = pod("later", "exec sleep 600")
+    later["metadata"]["labels"] = {"app": "met"}
+    create(up, later)
+    wait(up, "later", "condition=Ready")
+    found = up.kubectl("exec", "before", "--", "sh", "-c", "until getent hosts met; do sleep 0.05; done").stdout
+    assert found.split()[0] == get(up, "later")["status"]["podIP"], found
+
+
 def test_what_ended_meanwhile_is_told_and_the_policy_decides(up):
     start(up)
     lifelines = {}

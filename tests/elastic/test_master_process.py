@@ -101,6 +101,36 @@ def test_the_end_is_told_to_who_asks_later(job, masters):
     assert len(job.lines("started")) == 1, "nothing runs again after the end"
 
 
+def test_a_job_that_failed_begins_again_where_that_is_asked_for(job, masters):
+    agent = masters.agent("--nnodes", "1", "--max-restarts", "1", "--final-exit-codes", "64")
+    master = masters.start("--begin-again")
+    job.until(lambda: job.lines("started"))
+    kill_worker(job.lines("started")[-1]["pid"])
+    job.until(lambda: job.lines("started", attempt=1))
+    masters.fail()
+    assert agent.wait() == 1
+    assert master.wait() == 1
+    (job.place / "said.fail").unlink()
+    late = masters.agent("--nnodes", "1")
+    again = masters.start("--begin-again", wait=False)
+    assert late.wait() == 0
+    assert again.wait() == 0
+    assert "begins again, with whole budgets" in again.text
+    assert "charged before" not in again.text
+    assert len(job.lines("started", attempt=0)) == 2
+    after = masters.start("--begin-again", wait=False)
+    assert after.wait() == 0, "a job that has succeeded has ended"
+
+
+def test_the_variable_of_the_operator_leads_there_whatever_the_command_says(job, masters):
+    leads = {"DLROVER_MASTER_ADDR": "", "MUSTER_MASTER_ADDR": f"127.0.0.1:{masters.port}", "MUSTER_MASTER_JOB": "test"}
+    agents = [masters.agent("--nnodes", "2", "--rdzv-id", str(node), "--rdzv-endpoint", "127.0.0.1:1", **leads) for node in (1, 2)]
+    master = masters.start()
+    job.until(lambda: len(job.lines("started", world=2)) == 2)
+    masters.finish()
+    assert [agent.wait() for agent in (*agents, master)] == [0, 0, 0]
+
+
 def test_dlrovers_variable_leads_there(job, masters):
     name = job.place / "dlrover-run"
     name.symlink_to(MUSTER_RUN)

@@ -123,6 +123,36 @@ def test_scaled_by_the_scale_subresource(operator, server, stage):
     assert less == {"demo-worker-0": before["demo-worker-0"]}
 
 
+def test_scale_plans_are_executed_and_the_last_ten_stay(operator, server, stage):
+    here = f"/apis/elastic.iml.github.io/v1alpha1/namespaces/{stage.namespace}"
+    named = {"apiVersion": "elastic.iml.github.io/v1alpha1", "metadata": {"name": "demo"}}
+    container = {"name": "main", "image": "train:1", "command": ["train"]}
+    worker = {"replicas": 2, "template": {"spec": {"containers": [container]}}}
+    server.must("POST", f"{here}/elasticjobs", {**named, "kind": "ElasticJob", "spec": {"replicaSpecs": {"worker": worker}}})
+    before = {name: pod["metadata"]["uid"] for name, pod in stage.pods(3).items()}
+
+    def plan(name, **spec):
+        server.must("POST", f"{here}/scaleplans", {**named, "kind": "ScalePlan", "metadata": {"name": name}, "spec": {"ownerJob": "demo", **spec}})
+
+    def ended(name):
+        return server.until(f"{here}/scaleplans/{name}", lambda now: now and now.get("status", {}).get("phase") in ("Succeeded", "Failed"))["status"]
+
+    plan("more", replicaResourceSpecs={"worker": {"replicas": 3}})
+    assert ended("more")["phase"] == "Succeeded"
+    assert {name: pod["metadata"]["uid"] for name, pod in stage.pods(4).items() if name in before} == before
+    status = server.must("GET", f"{here}/elasticjobs/demo")["status"]
+    assert status["plan"]["replicas"] == {"worker": {"replicas": 3, "insteadOf": 2}} and status["members"]["worker"]["ids"] == "0-2"
+    plan("moved", migratePods=[{"type": "worker", "id": 0}])
+    stage.pods(5)
+    stage.run("demo-edljob-worker-3")
+    assert ended("moved")["phase"] == "Succeeded" and "demo-edljob-worker-0" not in stage.pods(4)
+    for number in range(10):
+        plan(f"wrong-{number}", removePods=[{"type": "worker", "id": 99}])
+        assert "the job has no worker with the id 99" in ended(f"wrong-{number}")["message"]
+    left = server.until_listed(f"{here}/scaleplans", lambda there: len(there) == 11)
+    assert "more" not in left and "moved" not in left and "demo-plan" in left, "the master's stays beside the ten"
+
+
 def test_foreign_jobs_are_left_alone(operator, server, stage):
     foreign = stage.post(job("PyTorchJob", name="foreign", replicas={"Master": 1}, runPolicy={"managedBy": "kueue.x-k8s.io/multikueue"}))
     stage.post(job("PyTorchJob", name="ours", replicas={"Master": 1}))
@@ -190,15 +220,19 @@ def test_what_stands_beside_a_job_is_put_right(server, operator, stage, version,
     operator.has_asked("update", where.split("/")[-2])
 
 
-@pytest.mark.parametrize("where", ["/api/v1/namespaces/{}/serviceaccounts", RBAC + "/{}/roles", RBAC + "/{}/rolebindings"],
-                         ids=["serviceaccounts", "roles", "rolebindings"])
-def test_a_label_that_somebody_took_away_comes_back(server, operator, stage, where):
-    stage.post(job("MPIJob", replicas={"Launcher": 1, "Worker": 1}))
-    path = f"{where.format(stage.namespace)}/demo-launcher"
+LABELLED = [("v1", "/api/v1/namespaces/{}/serviceaccounts/demo-launcher"), ("v1", RBAC + "/{}/roles/demo-launcher"),
+            ("v1", RBAC + "/{}/rolebindings/demo-launcher"), ("v1", "/api/v1/namespaces/{}/configmaps/demo-config"),
+            ("v2beta1", "/api/v1/namespaces/{}/secrets/demo-ssh")]
+
+
+@pytest.mark.parametrize("version, where", LABELLED, ids=[each[1].split("/")[-2] for each in LABELLED])
+def test_a_label_that_somebody_took_away_comes_back(server, operator, stage, version, where):
+    stage.post(job("MPIJob", replicas={"Launcher": 1, "Worker": 1}, version=version))
+    path = where.format(stage.namespace)
     made = server.until(path, lambda now: now)
     server.merge(path, {"metadata": {"labels": {"training.kubeflow.org/job-name": None}}})
     server.until(path, lambda now: now["metadata"]["labels"] == made["metadata"]["labels"])
-    operator.has_asked("update", where.rsplit("/", 1)[-1])
+    operator.has_asked("update", where.split("/")[-2])
 
 
 @pytest.mark.parametrize("version, where, body", [

@@ -12,6 +12,8 @@ from conftest import RIGHTS, USED
 ELSEWHERE = {
     ("get", "pods/exec"): "as create",
     ("create", "pods/exec"): "passed on to launchers that use kubectl, who may not get what we don't have",
+    ("get", "scaleplans"): "passed on to masters of ElasticJobs, as update: a role can give only what its maker has",
+    ("update", "scaleplans"): "as get",
     ("update", "finalizers"): "ownerReferences with blockOwnerDeletion need it where OwnerReferencesPermissionEnforcement is on",
 }
 

@@ -3,6 +3,7 @@
 #include <muster/job.pb.h>
 #include <muster/kv_store.pb.h>
 #include <muster/node_check.pb.h>
+#include <muster/ps_cluster.pb.h>
 #include <muster/split_brain.pb.h>
 
 #include <array>
@@ -16,6 +17,7 @@
 #include "job_protocol/kv_requests.h"
 #include "job_protocol/master_claim.h"
 #include "job_protocol/node_check.h"
+#include "job_protocol/ps_cluster.h"
 #include "job_protocol/terms.h"
 #include "job_protocol/world.h"
 
@@ -76,6 +78,12 @@ inline constexpr auto kNames<NodeCheckKind> = std::to_array<Name<NodeCheckKind>>
     {NodeCheckKind::kLinks, "links"},
     {NodeCheckKind::kNone, "none"},
 });
+template <>
+inline constexpr auto kNames<VersionKind> = std::to_array<Name<VersionKind>>({
+    {VersionKind::kGlobal, "global"},
+    {VersionKind::kLocal, "local"},
+    {VersionKind::kRestored, "restored"},
+});
 
 // node_check.proto
 
@@ -107,7 +115,8 @@ MESSAGE(Terms, FIELD(min_nodes), FIELD(max_nodes), FIELD(node_unit), FIELD(grow_
         FIELD(budgets), FIELD(policy), FIELD(check), FIELD(exclude_slow));
 MESSAGE_AS(Hello, Join, FIELD(incarnation), FIELD(slot), FIELD(local_size), FIELD(address),
            FIELD(store_port), FIELD(rack), FIELD(name), FIELD(epoch_seen), FIELD(report),
-           FIELD(check_port), FIELD(can_host_master), FIELD(addresses), FIELD(terms));
+           FIELD(check_port), FIELD(can_host_master), FIELD(addresses), FIELD(terms), FIELD(pod),
+           FIELD(host));
 MESSAGE(Wait, FIELD_AS(standby, spare), FIELD(text));
 MESSAGE(Run, FIELD(world), FIELD(most_restarts));
 MESSAGE(Stop, FIELD(generation));
@@ -138,6 +147,15 @@ MESSAGE(KvRequest, FIELD(space),
         ONE_OF(what, FIELD(set), FIELD(get), FIELD(add), FIELD(compare_set), FIELD(delete_),
                FIELD(await_keys), FIELD(enter_barrier), FIELD(join_sync), FIELD(await_sync)));
 MESSAGE(KvAnswer, FIELD(value), FIELD(number), FIELD(yes));
+
+// ps_cluster.proto
+
+MESSAGE(TaskVersions, FIELD(type), FIELD(rank), FIELD(local), FIELD(restored));
+MESSAGE(PsAttendance, FIELD(type), FIELD(id), FIELD(rank), FIELD(address), FIELD(servers),
+        FIELD(place), FIELD(places), FIELD(versions), FIELD(started), FIELD(kept));
+MESSAGE(PsCluster, FIELD(epoch), FIELD(version), FIELD(servers), FIELD(complete), FIELD(kept));
+MESSAGE(VersionRequest, FIELD(kind), FIELD(type), FIELD(rank), FIELD(set));
+MESSAGE(VersionAnswer, FIELD(version));
 
 // split_brain.proto
 

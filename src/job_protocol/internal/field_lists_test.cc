@@ -67,7 +67,8 @@ TEST(FieldLists, HaveAllFieldsOfAllMessages) {
                                Hello, Wait, job_protocol::Run, Stop, Verdict, Directive, Incident,
                                Section, JobRecord, KvSpace, SetKey, GetKey, AddToKey, CompareSetKey,
                                DeleteKey, AwaitKeys, EnterBarrier, JoinSyncPoint, AwaitSyncPoint,
-                               KvRequest, KvAnswer, MasterClaim>()),
+                               KvRequest, KvAnswer, TaskVersions, PsAttendance, PsCluster,
+                               VersionRequest, VersionAnswer, MasterClaim>()),
               fields_of_protos());
 }
 

@@ -18,17 +18,6 @@ kube::VolumeMount mount(std::string_view path, bool read_only) {
     return made;
 }
 
-/// At least what a namespace that enforces the profile `restricted` requires.
-json::object least_rights() {
-    return {{"runAsNonRoot", true},
-            {"runAsUser", kNobody},
-            {"runAsGroup", kNobody},
-            {"allowPrivilegeEscalation", false},
-            {"readOnlyRootFilesystem", true},
-            {"capabilities", {{"drop", json::array{"ALL"}}}},
-            {"seccompProfile", {{"type", "RuntimeDefault"}}}};
-}
-
 /// Limits equal to the requests keep a pod's QoS class.
 kube::Container copier(const std::string& image, std::string_view target) {
     static const kube::ResourceList kEnough{{"cpu", "100m"}, {"memory", "64Mi"}};
@@ -58,6 +47,16 @@ kube::Volume volume_of_image(const Platform& platform, kube::Pod& pod, std::stri
 }
 
 }  // namespace
+
+json::object least_rights() {
+    return {{"runAsNonRoot", true},
+            {"runAsUser", kNobody},
+            {"runAsGroup", kNobody},
+            {"allowPrivilegeEscalation", false},
+            {"readOnlyRootFilesystem", true},
+            {"capabilities", {{"drop", json::array{"ALL"}}}},
+            {"seccompProfile", {{"type", "RuntimeDefault"}}}};
+}
 
 std::string program_in_pods(const Platform& platform) {
     if (!platform.gives_program()) return "muster";

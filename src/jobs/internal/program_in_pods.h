@@ -5,6 +5,7 @@
 
 #include "jobs/job.h"
 #include "kube/objects/pod.h"
+#include "kube/values/json.h"
 
 namespace muster::jobs {
 
@@ -26,6 +27,10 @@ inline constexpr std::string_view kProgramInPods = "/opt/muster/muster";
 std::string program_in_pods(const Platform& platform);
 /// Does nothing if the platform has no program to give. `container` is one of the pod's.
 void add_program(const Platform& platform, kube::Pod& pod, kube::Container& container);
+
+/// The security context of a container whose program is ours alone: at least what a namespace that
+/// enforces the profile `restricted` requires.
+json::object least_rights();
 
 /// The folder from which commands reach our agent, with the program in it
 /// (pod_tools/agent_folder.h), in containers to which add_agent_folder() gave it.

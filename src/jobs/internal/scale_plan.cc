@@ -9,7 +9,9 @@
 #include "jobs/internal/schema_of.h"
 #include "jobs/internal/text.h"
 #include "kube/values/field_path.h"
+#include "kube/values/name_syntax.h"
 #include "kube/values/quantity.h"
+#include "kube/values/time.h"
 
 namespace muster::jobs {
 
@@ -31,7 +33,9 @@ static FieldNotes field_notes(const PlannedPod*) {
             {.member = "type", .text = "Its replica type: ps, chief, worker or evaluator."},
             {.member = "rank_index", .text = "Its rank.", .minimum = 0},
             {.member = "service", .text = "Not used: services follow from replicas."},
-            {.member = "resource", .text = "What the pod, or the one in its place, requests."}};
+            {.member = "resource",
+             .text = "What the pod, or the one in its place, and those that follow it request: cpu "
+                     "and memory. The rest is as its template has it."}};
 }
 
 static FieldNotes field_notes(const ScalePlanSpec*) {
@@ -42,7 +46,11 @@ static FieldNotes field_notes(const ScalePlanSpec*) {
             {.member = "remove_pods", .text = "Pods to remove."},
             {.member = "migrate_pods",
              .text = "Pods to replace: each goes when the one in its place is ready."},
-            {.member = "ps_hosts", .text = "Not used: the job's own parameter servers count."}};
+            {.member = "ps_hosts", .text = "Not used: the job's own parameter servers count."},
+            {.member = "excluded_nodes",
+             .text = "Nodes on which no pod of the job is placed that is made from now on."},
+            {.member = "spare_pods",
+             .text = "Pods that leave first when fewer are wanted: those that train nothing."}};
 }
 
 static FieldNotes field_notes(const ScalePlanStatus*) {
@@ -50,7 +58,9 @@ static FieldNotes field_notes(const ScalePlanStatus*) {
     return {{.member = "create_time", .text = "When the operator took it up.", .schema = time},
             {.member = "finish_time", .text = "When it was done or refused.", .schema = time},
             {.member = "phase", .text = "Pending, Scaling, Succeeded or Failed."},
-            {.member = "message", .text = "What it waits for, or why it was refused."}};
+            {.member = "message", .text = "What it waits for, or why it was refused."},
+            {.member = "observed_generation",
+             .text = "The generation of the plan that phase and message are about."}};
 }
 
 namespace {
@@ -83,6 +93,24 @@ void check_amounts(const kube::ResourceList& amounts, const std::string& path, P
     }
 }
 
+/// A pod without memory of its own would be one without a limit.
+void check_own_amounts(const kube::ResourceList& amounts, const std::string& path,
+                       Problems& problems) {
+    for (const auto& [name, amount] : amounts) {
+        const std::string field = kube::child_path(path, name);
+        const auto quantity = kube::Quantity::parse(amount);
+        if (!may_be_own(name))
+            problems.push_back(not_supported(
+                field,
+                "single pods have cpu and memory of their own, and the rest from their template: "
+                "leave it out, or write it into replicaResourceSpecs"));
+        else if (quantity && quantity->is_zero())
+            problems.push_back(invalid(field,
+                                       "a pod needs more than 0: leave it out for what its "
+                                       "template has"));
+    }
+}
+
 /// How plans name a pod: two entries with one key are about the same pod.
 std::string key_of(const PlannedPod& pod) {
     if (!pod.name.empty()) return pod.name;
@@ -110,13 +138,14 @@ class PlanRules {
         for (std::size_t i = 0; i < spec.remove_pods.size(); ++i)
             check_old(spec.remove_pods[i], kube::item_path("spec.removePods", i));
         for (std::size_t i = 0; i < spec.migrate_pods.size(); ++i)
-            check_old(spec.migrate_pods[i], kube::item_path("spec.migratePods", i));
-        if (spec.replica_resource_specs.empty() && spec.create_pods.empty() &&
-            spec.remove_pods.empty() && spec.migrate_pods.empty())
+            check_moved(spec.migrate_pods[i], kube::item_path("spec.migratePods", i));
+        check_excluded(spec.excluded_nodes);
+        check_spares(spec.spare_pods);
+        if (spec.asks_nothing() && plan_.is_manual())
             problems_.push_back(
                 required("spec",
                          "the plan changes nothing: write replicaResourceSpecs, createPods, "
-                         "removePods or migratePods"));
+                         "removePods, migratePods, excludedNodes or sparePods"));
         return std::move(problems_);
     }
 
@@ -127,18 +156,54 @@ class PlanRules {
         else
             check_type(pod.type, path + ".type", problems_);
         check_amounts(pod.resource, path + ".resource", problems_);
+        check_own_amounts(pod.resource, path + ".resource", problems_);
     }
 
-    void check_old(const PlannedPod& pod, const std::string& path) {
+    void check_named(const PlannedPod& pod, const std::string& path) {
         if (pod.name.empty() && (pod.type.empty() || !pod.id))
             problems_.push_back(
                 required(path + ".name", "which pod is meant: write its name, or its type and id"));
         if (!pod.type.empty()) check_type(pod.type, path + ".type", problems_);
+    }
+
+    void check_old(const PlannedPod& pod, const std::string& path) {
+        check_named(pod, path);
         check_amounts(pod.resource, path + ".resource", problems_);
         if (const std::string key = key_of(pod); !key.empty() && !changed_.insert(key).second)
             problems_.push_back(duplicate(
                 path, fmt::format("the plan changes the pod {} twice; keep one of the two",
                                   key.substr(0, 128))));
+    }
+
+    void check_moved(const PlannedPod& pod, const std::string& path) {
+        check_old(pod, path);
+        check_own_amounts(pod.resource, path + ".resource", problems_);
+    }
+
+    void check_excluded(const std::vector<ExcludedNode>& nodes) {
+        const std::string list = "spec.excludedNodes";
+        if (nodes.size() > kMostExcludedNodes)
+            problems_.push_back(
+                invalid(list, fmt::format("names {} nodes, and a job leaves out at most {}",
+                                          nodes.size(), kMostExcludedNodes)));
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const std::string path = kube::item_path(list, i);
+            if (nodes[i].node.empty() || !kube::label_value_problem(nodes[i].node).empty())
+                problems_.push_back(
+                    invalid(path + ".node",
+                            "is no node's name: write the value of its label "
+                            "kubernetes.io/hostname, as 'kubectl get nodes' has it"));
+            if (!nodes[i].until.empty() && !kube::parse_time(nodes[i].until))
+                problems_.push_back(invalid(
+                    path + ".until",
+                    "is no time: write one as \"2026-01-02T03:04:05Z\", or leave it out for "
+                    "as long as there is the job"));
+        }
+    }
+
+    void check_spares(const std::vector<PlannedPod>& pods) {
+        for (std::size_t i = 0; i < pods.size(); ++i)
+            check_named(pods[i], kube::item_path("spec.sparePods", i));
     }
 
     const ScalePlan& plan_;
@@ -167,6 +232,10 @@ Problems plan_warnings(const ScalePlan& plan) {
         found.push_back(ineffective("spec.psHosts",
                                     "has no effect: the addresses of the job's own parameter "
                                     "servers count"));
+    for (std::size_t i = 0; i < plan.spec.remove_pods.size(); ++i)
+        if (!plan.spec.remove_pods[i].resource.empty())
+            found.push_back(ineffective(kube::item_path("spec.removePods", i) + ".resource",
+                                        "has no effect: the pod goes"));
     return found;
 }
 

@@ -74,5 +74,6 @@ kube::Schema::Ptr schema_of() {
 // Instantiated in shared_structs.cc.
 extern template kube::Schema::Ptr schema_of<RunPolicy>();
 extern template kube::Schema::Ptr schema_of<ReplicaSpec>();
+extern template kube::Schema::Ptr schema_of<ExcludedNode>();
 
 }  // namespace muster::jobs

@@ -9,7 +9,7 @@ namespace muster::jobs {
 
 enum class StatusForm : std::uint8_t;
 
-/// The schema of `.status`; with members for kinds that have them.
+/// The schema of `.status`; with members and plans for kinds that have them.
 kube::Schema::Ptr status_schema(StatusForm form, bool rising_ids);
 
 namespace schema_parts {

@@ -48,7 +48,7 @@ std::int32_t wanted(const Job& job, const std::string& type) {
 
 std::int32_t all_wanted(const Job& job) {
     std::int32_t sum = 0;
-    for (const ReplicaType& type : job.kind->replica_types) sum += wanted(job, type.name);
+    for (const ReplicaType& type : job.kind->written_types()) sum += wanted(job, type.name);
     return sum;
 }
 

@@ -25,7 +25,10 @@ AimdWindow::AimdWindow(RequestLimits limits) : limits_(limits) {
 void AimdWindow::add(const std::string& name, Id id) {
     const auto [at, is_new] = flows_.try_emplace(name);
     Flow& flow = at->second;
-    if (is_new) ++short_flows_;
+    if (is_new) {
+        flow.is_job = !name.empty();
+        if (flow.is_job) ++short_jobs_;
+    }
     if (flow.waiting.empty()) turns_.push_back(name);
     flow.waiting.push_back(id);
     ++waiting_;
@@ -70,7 +73,7 @@ std::optional<AimdWindow::Id> AimdWindow::next(Instant now) {
 }
 
 bool AimdWindow::long_ones_wait() const {
-    return short_flows_ > 0 && long_in_flight_ >= std::max(1, size() / kLongShare);
+    return short_jobs_ > 0 && long_in_flight_ >= std::max(1, size() / kLongShare);
 }
 
 /// The queue whose first request is next; null while all wait.
@@ -95,7 +98,7 @@ AimdWindow::Id AimdWindow::send(std::deque<std::string>& turns) {
     if (flow.is_long()) {
         ++long_in_flight_;
     } else if (++flow.sent; flow.is_long()) {
-        --short_flows_;
+        if (flow.is_job) --short_jobs_;
         long_in_flight_ += flow.in_flight;
     }
     if (!flow.waiting.empty()) turns_.push_back(std::move(name));
@@ -104,7 +107,7 @@ AimdWindow::Id AimdWindow::send(std::deque<std::string>& turns) {
 
 void AimdWindow::forget_if_idle(Flows::iterator flow) {
     if (!flow->second.waiting.empty() || flow->second.in_flight > 0) return;
-    if (!flow->second.is_long()) --short_flows_;
+    if (flow->second.is_short_job()) --short_jobs_;
     flows_.erase(flow);
 }
 

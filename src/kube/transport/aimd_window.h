@@ -37,7 +37,8 @@ enum class RequestEnd : std::uint8_t {
 /// - A flow that has sent kLong requests without ever running out is long. While a flow that is not
 ///   long has a request waiting or in flight, the long ones together have at most 1/kLongShare of
 ///   the window: a small job waits mostly for the server, which answers sooner if it has less to
-///   do.
+///   do. Requests of no job (the empty flow: events) take their turns and hold no one back, since
+///   no job waits for them.
 ///
 /// Pure: no clock, no I/O. The owner calls next() after each input until it returns nothing, and
 /// again at wake_at().
@@ -73,8 +74,10 @@ class AimdWindow {
         std::deque<Id> waiting;
         int in_flight = 0;
         int sent = 0;  ///< since the flow last ran out of requests
+        bool is_job = false;
 
         bool is_long() const { return sent >= kLong; }
+        bool is_short_job() const { return is_job && !is_long(); }
     };
     using Flows = std::unordered_map<std::string, Flow>;
 
@@ -90,7 +93,7 @@ class AimdWindow {
     Flows flows_;                     ///< each has a request that waits or is in flight
     std::deque<std::string> turns_;   ///< flows with waiting requests, each once
     std::deque<std::string> missed_;  ///< long flows that were held back at their turn
-    int short_flows_ = 0;             ///< number of flows that are not long
+    int short_jobs_ = 0;              ///< number of flows of jobs that are not long
     int in_flight_ = 0;
     int long_in_flight_ = 0;  ///< requests of long flows in flight
     std::size_t waiting_ = 0;

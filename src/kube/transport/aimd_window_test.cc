@@ -69,9 +69,11 @@ TEST(AimdWindowTest, FlowsTakeTurns) {
 class LongFlows : public testing::Test {
   protected:
     using Ids = std::vector<AimdWindow::Id>;
-    static constexpr AimdWindow::Id kBig = 1000, kHuge = 2000, kSmall = 5000;
+    static constexpr AimdWindow::Id kBig = 1000, kHuge = 2000, kSmall = 5000, kOfNoJob = 9000;
 
-    static std::string flow_of(AimdWindow::Id id) { return std::to_string(id / 1000); }
+    static std::string flow_of(AimdWindow::Id id) {
+        return id / 1000 == kOfNoJob / 1000 ? std::string() : std::to_string(id / 1000);
+    }
     void ask(AimdWindow::Id first, int count) { add(window_, flow_of(first), first, count); }
     /// Answers the `count` that have been on their way for longest, one by one; what goes then.
     Ids answer(int count) {
@@ -123,6 +125,36 @@ TEST_F(LongFlows, LeaveTheServerToAShortOne) {
     EXPECT_EQ(answer(1), Ids{}) << "one is still on its way";
     EXPECT_EQ(answer(1).size(), static_cast<std::size_t>(window_.size() - share()));
     EXPECT_EQ(in_flight(kBig), window_.size()) << "all again";
+}
+
+// The events of a large job are written one after the other while its pods are made.
+TEST_F(LongFlows, AreNotHeldBackByWhatIsOfNoJob) {
+    make_long(kBig);
+    ask(kOfNoJob, 2);
+    EXPECT_EQ(answer(4).size(), 4u);
+    ASSERT_EQ(in_flight(kOfNoJob), 2) << "in their turn";
+    EXPECT_EQ(in_flight(kBig), window_.size() - 2) << "and the long one has all the rest";
+    (void)answer(window_.size());
+    EXPECT_EQ(in_flight(kBig), window_.size());
+    ask(kSmall, 1);
+    EXPECT_EQ(answer(1), Ids{kSmall});
+    (void)answer(window_.size() - 1);
+    EXPECT_EQ(in_flight(kBig), share()) << "which a job does";
+    (void)answer(1);
+    EXPECT_EQ(in_flight(kBig), window_.size());
+}
+
+TEST_F(LongFlows, AreHeldBackForAShortOneWhateverElseThereIs) {
+    make_long(kBig);
+    ask(kOfNoJob, 2 * AimdWindow::kLong);
+    ask(kSmall, 2);
+    EXPECT_EQ(answer(4), (Ids{kOfNoJob, kSmall, kOfNoJob + 1, kSmall + 1}));
+    for (const AimdWindow::Id id : answer(10)) EXPECT_EQ(flow_of(id), flow_of(kOfNoJob));
+    (void)answer(6 * AimdWindow::kLong);
+    ASSERT_EQ(in_flight(kBig), window_.size());
+    ask(kSmall, 1);
+    EXPECT_EQ(answer(1), Ids{kSmall});
+    EXPECT_EQ(answer(1), Ids{}) << "those of no job that were long are forgotten";
 }
 
 TEST_F(LongFlows, HaveTheirTurnBesideShortOnesWithoutEnd) {
@@ -263,8 +295,9 @@ TEST(AimdWindowTest, NothingIsLostAndNothingIsSentTwice) {
         std::vector<AimdWindow::Id> flying;
         std::map<std::string, int> sent_since_idle;
         // Large ones, and some that are idle now and then.
-        const auto flow_of = [](AimdWindow::Id id) {
-            return id % 16 == 0 ? std::to_string(id % 7) : id % 2 == 1 ? "big" : "other";
+        const auto flow_of = [](AimdWindow::Id id) -> std::string {
+            if (id % 16 == 0) return id % 7 == 0 ? std::string() : std::to_string(id % 7);
+            return std::string(id % 2 == 1 ? "big" : "other");
         };
         const auto is_busy = [&](const std::string& flow) {
             for (AimdWindow::Id id = 0; id < state.size(); ++id)
@@ -286,7 +319,8 @@ TEST(AimdWindowTest, NothingIsLostAndNothingIsSentTwice) {
                 for (const auto other : flying) of_long += is_long(flow_of(other)) ? 1 : 0;
                 for (AimdWindow::Id other = 0; other < state.size(); ++other)
                     if (state[other] == 1 || state[other] == 2)
-                        beside_short = beside_short || !is_long(flow_of(other));
+                        beside_short =
+                            beside_short || (!flow_of(other).empty() && !is_long(flow_of(other)));
                 if (beside_short) {
                     ++held;
                     ASSERT_LT(of_long, std::max(1, window.size() / AimdWindow::kLongShare));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "master/service/quiet_host.h"
 #include "rpc/rpc_fixture.h"
 
 namespace muster::master {
@@ -19,26 +20,15 @@ using What = decltype(KvRequest::what);
 constexpr Generation kFirst{.epoch = 3, .number = 7};
 
 /// Agents "a" and "b" are the members of the generation.
-class JobOfTwo final : public ServiceHost {
+class JobOfTwo final : public QuietHost {
   public:
-    explicit JobOfTwo(std::uint64_t epoch) : epoch_(epoch) {}
+    using QuietHost::QuietHost;
 
-    std::uint64_t epoch() const override { return epoch_; }
     std::optional<int> rank_of(const std::string& incarnation,
                                const Generation& generation) const override {
         if (generation != kFirst || (incarnation != "a" && incarnation != "b")) return std::nullopt;
         return incarnation == "a" ? 0 : 1;
     }
-    std::string section(const std::string&) const override { return {}; }
-    Result<void> set_section(const std::string&, std::string) override { return {}; }
-    void exclude(const std::string&, FailureKind, const std::vector<UnfitNode>&, Instant,
-                 WallTime) override {}
-    void wants_nodes(int) override {}
-    std::string waits_for() const override { return {}; }
-    void say(Notice) override {}
-
-  private:
-    std::uint64_t epoch_;
 };
 
 /// A master's keys on a server, and agents that reach it by connections that a test cuts.

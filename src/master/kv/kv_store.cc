@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/parse_number.h"
 
@@ -59,6 +60,13 @@ void KvStore::end(const std::string& why) {
 void KvStore::done(const Generation& generation, int rank) {
     if (!running_ || running_->generation != generation) return;
     if (running_->expected.erase(rank) == 0) return;
+    look_at_all(running_->barriers);
+    look_at_all(running_->points);
+}
+
+void KvStore::expect(const Generation& generation, std::set<int> ranks) {
+    if (!running_ || running_->generation != generation) return;
+    running_->expected = std::move(ranks);
     look_at_all(running_->barriers);
     look_at_all(running_->points);
 }

@@ -48,6 +48,10 @@ class KvStore {
     /// All workers of that member have exited with 0. Ignored for any other generation.
     void done(const Generation& generation, int rank);
 
+    /// Who may still come to the meetings of that generation, where their number changes while it
+    /// runs. Ignored for any other generation.
+    void expect(const Generation& generation, std::set<int> ranks);
+
     /// `rank`: the caller's group rank in the running world; nullopt if it has none. Errors: kGone
     /// if the caller means the keys of another generation or master; kForbidden if it is not a
     /// member; kInvalid for an impossible name or sum; kTooLarge if there is no room.

@@ -174,6 +174,21 @@ TEST(KvStore, APointIsReachedWhenAllHaveJoinedIt) {
     EXPECT_EQ(desk.ask(0, JoinSyncPoint{"s"}), "yes");
 }
 
+TEST(KvStore, WhoMeetsMayChange) {
+    Desk desk(0);
+    desk.keys.expect(kFirst, {0, 3});
+    EXPECT_EQ(desk.ask(0, EnterBarrier{"b"}), "waits");
+    EXPECT_EQ(desk.ask(0, JoinSyncPoint{"p"}), "0");
+    desk.keys.expect(kSecond, {0});
+    EXPECT_EQ(desk.released(), "") << "another generation";
+    desk.keys.expect(kFirst, {0, 3, 5});
+    EXPECT_EQ(desk.ask(3, EnterBarrier{"b"}), "waits");
+    EXPECT_EQ(desk.ask(3, JoinSyncPoint{"p"}), "0");
+    desk.keys.expect(kFirst, {0, 3});
+    EXPECT_EQ(desk.released(), "1: 0, 3: 0");
+    EXPECT_EQ(desk.ask(0, JoinSyncPoint{"p"}), "yes");
+}
+
 TEST(KvStore, NobodyWaitsForWhoIsDone) {
     Desk desk(3);
     desk.ask(0, EnterBarrier{"b"});

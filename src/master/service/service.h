@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,16 @@ class ServiceHost {
     /// the next world on, which this may lead to. Without effect where the master has terms of its
     /// own. Call ServiceContext::wake() after it.
     virtual void wants_nodes(int nodes) = 0;
+    /// Slots whose agent is not the first that was given them: it follows another, or takes over from
+    /// one that still runs. An agent that claims one of these waits for as long as the other is
+    /// there; elsewhere two agents with one slot are a mistake, and the later one is refused. Call
+    /// ServiceContext::wake() after it.
+    virtual void expects_successors(std::set<Slot> slots) = 0;
+    /// How many parameter servers the job is to have by now, whatever their pods were told at their
+    /// start. Call ServiceContext::wake() after it.
+    virtual void wants_servers(int servers) = 0;
+    /// nullopt: as many as their pods were told.
+    virtual std::optional<int> wanted_servers() const = 0;
     /// For people: what the job waits for; empty while a world runs or the job has ended.
     virtual std::string waits_for() const = 0;
     /// Logged once everything decided together with it is on record.
@@ -107,6 +118,11 @@ class Service {
     /// The job's terms are known, or are others from the next world on. Only where the master was
     /// told none and has them from its nodes.
     virtual void has_terms(const Terms& /*terms*/) {}
+    /// An agent has joined, for the first time or again.
+    virtual void joined(const Hello& /*hello*/) {}
+    /// The job continues without this agent's node, because of what was found there. It counts until
+    /// that time; nullopt: as long as there is the job.
+    virtual void excluded(const Hello& /*hello*/, const std::optional<WallTime>& /*until*/) {}
     /// The state of a joined agent: called for each join and report, and once more when a new
     /// master has found its world, so the same state may come twice.
     virtual void reported(const std::string& /*incarnation*/, const Report& /*report*/) {}

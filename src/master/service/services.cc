@@ -12,6 +12,14 @@ void Services::has_terms(const Terms& terms) {
     for (const auto& service : all_) service->has_terms(terms);
 }
 
+void Services::joined(const Hello& hello) {
+    for (const auto& service : all_) service->joined(hello);
+}
+
+void Services::excluded(const Hello& hello, const std::optional<WallTime>& until) {
+    for (const auto& service : all_) service->excluded(hello, until);
+}
+
 void Services::reported(const std::string& incarnation, const Report& report) {
     for (const auto& service : all_) service->reported(incarnation, report);
 }

@@ -17,6 +17,8 @@ class Services {
 
     void serve(rpc::Server& server);
     void has_terms(const Terms& terms);
+    void joined(const Hello& hello);
+    void excluded(const Hello& hello, const std::optional<WallTime>& until);
     void reported(const std::string& incarnation, const Report& report);
     void lost(const std::string& incarnation);
     /// Notifies them if the world or the attempt differs from the last call.

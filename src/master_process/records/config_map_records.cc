@@ -7,12 +7,13 @@
 #include <optional>
 #include <utility>
 
-#include "base/time/time_limit.h"
+#include "base/log.h"
 #include "job_protocol/protocol.h"
 #include "kube/values/base64.h"
 #include "kube/values/document.h"
 #include "kube/values/json_access.h"
 #include "master_process/records/bounded_record.h"
+#include "master_process/records/in_time.h"
 
 namespace muster::master_process {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 using job_protocol::JobRecord;
 
 constexpr std::string_view kRecordKey = "record";
+/// Far beyond any time: a later one could not be followed by another.
+constexpr std::uint64_t kLastEpoch = std::uint64_t{1} << 62;
 /// Writes that find another version of the object, which they have to read before the next one.
 constexpr int kTries = 8;
 
@@ -27,17 +30,6 @@ std::string how_it_ended(const job_protocol::Verdict& end) {
     return fmt::format("{}: {}",
                        end.kind == job_protocol::Verdict::Kind::kSucceeded ? "succeeded" : "failed",
                        end.text);
-}
-
-template <class T>
-Task<Result<T>> in_time(Clock& clock, Task<Result<T>> request) {
-    auto answer = co_await within(clock, ConfigMapRecords::kRequestTime, std::move(request));
-    if (answer) co_return *std::move(answer);
-    co_return Error(
-        Code::kUnavailable,
-        fmt::format("the API server has not answered for {} s",
-                    std::chrono::duration_cast<std::chrono::seconds>(ConfigMapRecords::kRequestTime)
-                        .count()));
 }
 
 /// Texts of an object are UTF-8.
@@ -78,12 +70,10 @@ Result<JobRecord> record_in(const json::value& object) {
     const auto bytes = text->is_string() ? kube::base64_decode(std::string_view(text->get_string()))
                                          : std::nullopt;
     job::JobRecord wire;
-    const Error bad(Code::kInvalid,
-                    "binaryData.record is no job's record: delete that key, and the job's budgets "
-                    "begin again");
+    const Error bad(Code::kInvalid, "binaryData.record is no job's record");
     if (!bytes || !wire.ParseFromString(*bytes)) return bad;
     auto record = job_protocol::from_wire(wire);
-    if (!record) return bad;
+    if (!record || record->epoch > kLastEpoch) return bad;
     return *std::move(record);
 }
 
@@ -106,8 +96,15 @@ Task<Result<ConfigMapRecords::Kept>> ConfigMapRecords::read() {
                         place() + " does not exist: the operator makes it, with the job");
     if (!found) co_return std::move(found).error().prefix(place());
     auto record = record_in(**found);
-    if (!record) co_return std::move(record).error().prefix(place());
-    co_return Kept{.object = *std::move(found), .record = *std::move(record)};
+    Kept kept{.object = *std::move(found), .damaged = !record};
+    if (record)
+        kept.record = *std::move(record);
+    else
+        log::warning(
+            "the job's record was damaged, and is replaced: failures that were counted and "
+            "nodes that were excluded are forgotten",
+            {{"where", place()}, {"error", record.error().message()}});
+    co_return std::move(kept);
 }
 
 Task<Result<kube::ObjectPtr>> ConfigMapRecords::replace(kube::ObjectPtr object, JobRecord record) {
@@ -123,7 +120,8 @@ Task<Result<JobRecord>> ConfigMapRecords::claim() {
         object_.reset();
         CO_TRY(Kept kept, co_await read());
         std::uint64_t& epoch = kept.record.epoch;
-        epoch = epoch == 0 ? first_ : std::max(epoch, first_) + 1;
+        const bool is_first = epoch == 0 && !kept.damaged;
+        epoch = is_first ? first_ : std::max(epoch, first_) + 1;
         auto written = co_await replace(kept.object, kept.record);
         if (written) {
             object_ = *std::move(written);

@@ -16,30 +16,31 @@ namespace muster::master_process {
 ///
 /// Of two masters one claims last, and the other's next write is refused: it finds a newer epoch. A
 /// write whose answer was lost finds its own epoch, and is repeated. A record that would be too large
-/// for an object loses its oldest incidents (bounded_record.h).
+/// for an object loses its oldest incidents (bounded_record.h). One that someone has damaged is told
+/// in the log, and replaced: what was in it is lost, and the job is not.
 ///
-/// Each request ends after `kRequestTime`. Nothing is repeated that may wait for long: that is up to
+/// Each request ends after kRequestTime (in_time.h). Nothing is repeated that may wait for long: that is up to
 /// the caller. Client and clock outlive this; one call at a time. Thread: the client's.
 class ConfigMapRecords final : public master::Records {
   public:
-    static constexpr Duration kRequestTime = std::chrono::seconds(10);
     /// Of the record; the API accepts 1 MiB in an object of this kind.
     static constexpr std::size_t kMostBytes = std::size_t{768} << 10;
 
-    /// `first`: the epoch to claim if there is no record; otherwise the claimed epoch is above both.
+    /// `first`: the epoch to claim if there is no record; otherwise, and in the place of a damaged one,
+    /// the claimed epoch is above both.
     /// Pass a time, so that epochs rise even if the object was made again.
     ConfigMapRecords(kube::Client& client, Clock& clock, std::string ns, std::string name,
                      std::uint64_t first = 1);
 
-    /// kNotFound: the object does not exist. kInvalid: what is in it is no record. kUnavailable:
-    /// others claim it again and again.
+    /// kNotFound: the object does not exist. kUnavailable: others claim it again and again.
     Task<Result<job_protocol::JobRecord>> claim() override;
     Task<Result<void>> write(job_protocol::JobRecord record) override;
 
   private:
     struct Kept {
         kube::ObjectPtr object;
-        job_protocol::JobRecord record;
+        bool damaged = false;  ///< the record is that of a new job then
+        job_protocol::JobRecord record = {};
     };
     Task<Result<Kept>> read();
     Task<Result<kube::ObjectPtr>> replace(kube::ObjectPtr object, job_protocol::JobRecord record);

@@ -6,10 +6,13 @@
 #include <memory>
 
 #include "apiserver/api_server.h"
+#include "base/log.h"
 #include "base/rng.h"
+#include "job_protocol/protocol.h"
 #include "kube/values/base64.h"
 #include "kube/values/document.h"
 #include "master/records_contract_test.h"
+#include "master_process/records/in_time.h"
 #include "store/store.h"
 
 namespace muster::master {
@@ -19,6 +22,8 @@ using namespace std::chrono_literals;
 using job_protocol::JobRecord;
 using kube::types::kConfigMaps;
 using master_process::ConfigMapRecords;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 enum class Fault {
@@ -209,7 +214,7 @@ TEST_F(ConfigMapRecordsTest, AServerThatSaysNothingIsNotWaitedForForLong) {
     const auto written = write(*records, full_record(1));
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code(), Code::kUnavailable);
-    EXPECT_EQ(clock().now() - before, ConfigMapRecords::kRequestTime);
+    EXPECT_EQ(clock().now() - before, master_process::kRequestTime);
     EXPECT_TRUE(write(*records, full_record(1)));
 }
 
@@ -233,16 +238,37 @@ TEST_F(ConfigMapRecordsTest, AnObjectThatWasMadeAgainGetsTheRecordOfTheMasterTha
     EXPECT_EQ(kept(), full_record(1));
 }
 
-TEST_F(ConfigMapRecordsTest, WhatIsNoRecordIsNamedAndKept) {
-    for (const std::string& bytes : {std::string("no message \xff\xff"), std::string()}) {
+/// What someone may have made of a record.
+std::vector<std::string> damages() {
+    JobRecord no_epoch_follows{.epoch = ~std::uint64_t{0}};
+    return {"no message \xff\xff", "", job_protocol::to_wire(no_epoch_follows).SerializeAsString()};
+}
+
+TEST_F(ConfigMapRecordsTest, ADamagedRecordIsToldAndFollowedByTheEpochOfASuccessor) {
+    for (const std::string& bytes : damages()) {
+        std::vector<std::string> told;
+        log::set_sink([&](log::Level, std::string_view line) { told.emplace_back(line); });
         put({{"binaryData", {{"record", kube::base64_encode(bytes)}}}});
-        const json::value before = object();
-        const auto claimed = claim(*records);
-        ASSERT_FALSE(claimed) << bytes;
-        EXPECT_EQ(claimed.error().code(), Code::kInvalid);
-        EXPECT_THAT(claimed.error().message(), HasSubstr("binaryData.record"));
-        EXPECT_EQ(object(), before);
+        EXPECT_FALSE(master_process::record_in(object()));
+        const auto claimed = claim(*open(100));
+        log::set_sink({});
+        ASSERT_TRUE(claimed) << claimed.error().message();
+        EXPECT_EQ(*claimed, JobRecord{.epoch = 101}) << "with 100 the job would begin";
+        EXPECT_EQ(kept(), *claimed);
+        EXPECT_THAT(told, ElementsAre(AllOf(HasSubstr("was damaged"),
+                                            HasSubstr("default/elasticjob-a-dlrover-master"))));
     }
+}
+
+TEST_F(ConfigMapRecordsTest, ARecordThatIsDamagedWhileItsMasterLivesIsWrittenAgain) {
+    ASSERT_TRUE(claim(*records));
+    log::set_sink([](log::Level, std::string_view) {});
+    for (const std::string& bytes : damages()) {
+        put({{"binaryData", {{"record", kube::base64_encode(bytes)}}}});
+        EXPECT_TRUE(write(*records, full_record(1)));
+        EXPECT_EQ(kept(), full_record(1));
+    }
+    log::set_sink({});
 }
 
 TEST_F(ConfigMapRecordsTest, ARecordThatIsTooLargeLosesItsOldestIncidents) {

@@ -50,7 +50,7 @@ Result<std::string> checked_token(std::string token, std::string_view source) {
     return token;
 }
 
-/// Without a secret the run's name, which keeps out the nodes of other jobs and no one else.
+/// Without a secret the name of the run, or of the job as its operator has it, which keeps out the nodes of other jobs and no one else.
 Result<std::string> token_of(const launch::LaunchPlan& plan, const launch::Variables& variables) {
     if (plan.token_file == "-") {
         TRY(std::string token, read_standard_input());
@@ -67,7 +67,7 @@ Result<std::string> token_of(const launch::LaunchPlan& plan, const launch::Varia
         log::warning(
             "this job has no token: whoever reaches its port and knows its name can join it; give "
             "all nodes the same --token-file FILE, or MUSTER_TOKEN; --token-file new makes one");
-    return "run " + plan.run_id;
+    return "run " + (plan.rendezvous.job.empty() ? plan.run_id : plan.rendezvous.job);
 }
 
 /// The store has no credentials, so a token would not change that.

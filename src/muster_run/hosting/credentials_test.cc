@@ -72,6 +72,15 @@ TEST_F(CredentialsTest, OfSeveralNodesWithoutASecretAreWarnedOf) {
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("this job has no token")));
 }
 
+// Its master has the name of the job, and not what a command calls its run.
+TEST_F(CredentialsTest, WithoutASecretNodesOfAMasterOfTheJobKnowItsName) {
+    launch::LaunchPlan plan = plan_of(2);
+    plan.rendezvous = {.where = launch::Rendezvous::Where::kElsewhere, .job = "theirs"};
+    EXPECT_EQ(token(plan), "run theirs");
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("this job has no token")));
+    EXPECT_EQ(token(plan, {{"MUSTER_TOKEN", "secret"}}), "secret");
+}
+
 TEST_F(CredentialsTest, AnOpenStoreIsWarnedOf) {
     launch::LaunchPlan plan = plan_of(1);
     for (const char* loopback : {"127.0.0.1", "::1"}) {

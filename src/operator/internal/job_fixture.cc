@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 
 namespace muster::operators {
@@ -89,7 +90,11 @@ JobRecord record_of(const jobs::Job& job) {
 
 namespace {
 
-std::uint8_t type_of(const std::string& name) { return name == "Master" ? 0 : 1; }
+std::uint8_t type_of(const std::string& name) {
+    const auto& types = pytorch().replica_types;
+    return static_cast<std::uint8_t>(std::ranges::find(types, name, &jobs::ReplicaType::name) -
+                                     types.begin());
+}
 
 void identify(const std::string& type, int index, DependentRecord& record) {
     record.namespace_ = "default";

@@ -221,7 +221,8 @@ void World::set_phase(const std::string& pod, std::string_view phase,
         json::object state =
             exit_code ? json::object{{"terminated", json::object{{"exitCode", *exit_code}}}}
                       : json::object{{"running", json::object{}}};
-        status["containerStatuses"] = json::array{json::object{{"name", "pytorch"},
+        const json::value& main = found->at("spec").at("containers").at(0).at("name");
+        status["containerStatuses"] = json::array{json::object{{"name", main},
                                                                {"image", "train:1"},
                                                                {"imageID", ""},
                                                                {"ready", !exit_code},

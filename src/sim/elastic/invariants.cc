@@ -270,6 +270,7 @@ void Invariants::look_at_charges(const job_protocol::JobRecord& record, Kept& ke
     for (const Incident& incident : now)
         if (!attempts.emplace(incident.generation, incident.restarts).second)
             wrong("charges", name(incident.generation, incident.restarts) + " was charged twice");
+    look_at_budgets(now);
     for (std::size_t i = kept.charged.size(); i < now.size(); ++i) {
         const Incident& incident = now[i];
         say(fmt::format("charged for {}: {}; {}", name(incident.generation, incident.restarts),
@@ -284,6 +285,16 @@ void Invariants::look_at_charges(const job_protocol::JobRecord& record, Kept& ke
                                  " was charged with what has not happened");
     }
     kept.charged = now;
+}
+
+void Invariants::look_at_budgets(const std::vector<Incident>& charged) {
+    for (const Charge charge : {Charge::kWorker, Charge::kMemory, Charge::kNode}) {
+        const auto& limit = options_.budgets[static_cast<std::size_t>(charge)].incidents;
+        const auto number = std::ranges::count(charged, charge, &Incident::charge);
+        if (limit && number > *limit)
+            wrong("charges", fmt::format("{} incidents of {} are charged, and the budget is {}",
+                                         number, to_string(charge), *limit));
+    }
 }
 
 void Invariants::look_at_end(const Verdict& end, const Kept& kept) {

@@ -30,7 +30,8 @@ namespace muster::sim::elastic {
 ///   fault by which it may be taken for lost, no larger world was made, no workers of another
 ///   master's world run beside them, no attempt was charged after which their node had restarted
 ///   alone, and the job has not ended;
-/// - a charge for what did not happen, two for one attempt, or none where one is due;
+/// - a charge for what did not happen, two for one attempt, more than the budget has, or none where
+///   one is due, however many masters there are one after the other;
 /// - an end that changes, that is no end of this job, or after which there is another world;
 /// - an agent that ends otherwise than its job, or before its workers.
 class Invariants {
@@ -41,7 +42,10 @@ class Invariants {
     Invariants(const Clock& clock, Ledger& ledger, std::string who)
         : clock_(clock), ledger_(ledger), who_(std::move(who)) {}
 
-    void say(std::string what) { ledger_.say(who_, std::move(what)); }
+    void say(std::string what) {
+        last_said_ = clock_.now();
+        ledger_.say(who_, std::move(what));
+    }
     /// `rule`: one of invariant_names().
     void wrong(std::string_view rule, std::string what) {
         ledger_.violated(rule, who_.empty() ? std::move(what) : who_ + ": " + what);
@@ -114,6 +118,8 @@ class Invariants {
     // ---- what there is to say of it
 
     std::size_t worlds() const { return worlds_.size(); }
+    /// When something happened last.
+    Instant last_said() const { return last_said_; }
     /// By the newest record that a master has used.
     const std::optional<job_protocol::Verdict>& end() const { return newest_kept().end; }
     /// By any of them.
@@ -143,6 +149,7 @@ class Invariants {
     void look_at_shape(const job_protocol::World& world);
     void look_at_last(const job_protocol::World& world);
     void look_at_charges(const job_protocol::JobRecord& record, Kept& kept);
+    void look_at_budgets(const std::vector<job_protocol::Incident>& charged);
     void look_at_end(const job_protocol::Verdict& end, const Kept& kept);
     bool was_due(const job_protocol::FailureReport& cause, const Kept& kept) const;
     bool was_charged(const job_protocol::Generation& generation, std::optional<int> restarts) const;
@@ -156,6 +163,7 @@ class Invariants {
     const Clock& clock_;
     Ledger& ledger_;
     std::string who_;
+    Instant last_said_{};
     master::JobOptions options_;
     bool checks_nodes_ = false;
     std::map<std::string, std::vector<const FaultWindows*>> nodes_;

@@ -113,6 +113,35 @@ TEST(ElasticInvariants, ARankHasOneHolder) {
     EXPECT_THAT(story.broken(), ElementsAre("ranks"));
 }
 
+TEST(ElasticInvariants, AFailureIsChargedOnceByAllMastersTogether) {
+    Story story;
+    story.all_begin(1);
+    story.all_end(1, WorkerEnded::kDied);
+    story.record({story.incident(1)});
+    story.rules.master_began();
+    story.record({story.incident(1)});
+    EXPECT_THAT(story.broken(), IsEmpty());
+    story.record({story.incident(1), story.incident(1)});
+    EXPECT_THAT(story.broken(), ElementsAre("charges"));
+}
+
+TEST(ElasticInvariants, NoMoreIsChargedThanTheBudgetHas) {
+    Story story;
+    master::JobOptions options{.membership = {.min_nodes = 1, .max_nodes = 2}};
+    options.budgets[static_cast<std::size_t>(job_protocol::Charge::kWorker)].incidents = 1;
+    story.rules.of_job(std::move(options), false);
+    std::vector<job_protocol::Incident> charged;
+    for (std::uint64_t number = 1; number <= 2; ++number) {
+        if (number == 2) story.rules.master_began();
+        story.all_begin(number);
+        story.all_end(number, WorkerEnded::kDied);
+        charged.push_back(story.incident(number));
+        EXPECT_THAT(story.broken(), IsEmpty());
+        story.record(charged);
+    }
+    EXPECT_THAT(story.broken(), ElementsAre("charges"));
+}
+
 TEST(ElasticInvariants, AStoreIsEmptyWhenWorkersBegin) {
     Story story;
     story.all_begin(1);

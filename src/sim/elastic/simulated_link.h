@@ -35,10 +35,15 @@ class SimulatedLink {
     /// Of a connection to another node, which may lead over that one's link.
     using Onward = std::function<Task<Result<std::unique_ptr<net::ByteStream>>>()>;
 
-    SimulatedLink(const asio::any_io_executor& executor, Clock& clock, FaultWindows& fault_windows)
+    /// What nodes don't see is worse than what a master does not.
+    enum class Of { kNode, kMaster };
+
+    SimulatedLink(const asio::any_io_executor& executor, Clock& clock, FaultWindows& fault_windows,
+                  Of of = Of::kNode)
         : executor_(executor),
           clock_(clock),
           fault_windows_(fault_windows),
+          of_(of),
           changed_(executor),
           tasks_(executor) {}
 
@@ -103,7 +108,8 @@ class SimulatedLink {
         kByMaster,  ///< and the other way round
     };
     void cut(Seen seen = Seen::kByBoth) {
-        fault_windows_.cut(clock_.now(), seen == Seen::kByMaster);
+        fault_windows_.cut(clock_.now(),
+                           seen == (of_ == Of::kNode ? Seen::kByMaster : Seen::kByNode));
         for (const auto& weak : lanes_) {
             const auto lane = weak.lock();
             if (!lane) continue;
@@ -116,7 +122,7 @@ class SimulatedLink {
     /// The node sees an end at once; what it has said before arrives so much later, when it may
     /// have connected again.
     void cut_late(Duration later) {
-        fault_windows_.cut(clock_.now());
+        fault_windows_.cut(clock_.now(), of_ == Of::kMaster);
         for (const auto& weak : lanes_) {
             const auto lane = weak.lock();
             if (!lane || lane->late) continue;
@@ -217,6 +223,7 @@ class SimulatedLink {
     asio::any_io_executor executor_;
     Clock& clock_;
     FaultWindows& fault_windows_;
+    Of of_;
     Duration up_delay_ = {};
     Duration down_delay_ = {};
     bool machine_cut_off_ = false;

@@ -15,18 +15,19 @@
 #include "master/memory_records.h"
 #include "sim/elastic/invariants.h"
 #include "sim/internal/elastic_pod.h"
+#include "sim/internal/programs/master_pod.h"
 #include "sim/ledger/ledger.h"
 #include "sim/pod_program.h"
 
 namespace muster::sim {
 
-/// One job of the API whose pods run muster-run: the network between its pods, the progress of its
-/// training, the invariants of agents and masters, and those that hold between them and the API:
+/// One job of the API whose pods run muster-run, and perhaps its master in others: the network between
+/// its pods, the progress of its training, the invariants of agents and masters, and those that hold between them and the API:
 ///
 /// - "success": the job is Succeeded only if a master has said that it succeeded;
 /// - "real-restarts": no more restarts are counted than containers have ended, or were out of reach;
 /// - "one-world": workers of two generations run beside each other only for a moment, or while
-///   something is wrong with a node of theirs or the way to a master;
+///   something is wrong with a node of theirs, the way to a master or a master's way to its record;
 /// - "workers-end": none runs when the job is over for long.
 ///
 /// Thread: one loop.
@@ -37,6 +38,8 @@ class ElasticJob {
         Duration record_time = std::chrono::milliseconds(1);
         /// Operators count each restart once: none forgets, and there is but one.
         bool counts_are_exact = true;
+        /// A new way from a pod to the API. Empty: there is none.
+        std::function<std::shared_ptr<ApiOfPod>()> reach_api = {};
     };
 
     /// Clock, rng and ledger outlive this. `title` is for people.
@@ -47,6 +50,8 @@ class ElasticJob {
     /// That of this uid, which is made when it is new.
     ElasticPod& pod_of(const json::value& pod, const launch::LaunchPlan& plan,
                        const PodPlace& place, elastic::SimulatedWorkers::Times times);
+    /// The same of a pod of its master.
+    MasterPod& master_of(const json::value& pod, const PodPlace& place);
     /// Its containers start.
     void start(ElasticPod& pod, const launch::LaunchPlan& plan,
                std::function<void(std::int32_t)> ended);
@@ -62,12 +67,17 @@ class ElasticJob {
     /// A pod of it failed, or else is to go. It counts as ended if nothing runs in it that ends by
     /// that, as before its start, or on a machine that is cut off.
     void pod_given_up(const std::string& uid, bool failed);
+    /// The object in which its masters keep their record; null: it was deleted.
+    void record_changed(const json::value* object);
     void at_end();
 
     // ---- what there is
     std::list<std::unique_ptr<ElasticPod>>& pods() { return pods_; }
+    std::list<std::unique_ptr<MasterPod>>& masters() { return masters_; }
     /// How its records fail, from now on; empty: not at all.
     void set_record_faults(master::MemoryRecords::Faults faults);
+    /// Where the record may be.
+    void set_api_away(bool so);
     elastic::Invariants& rules() { return rules_; }
 
   private:
@@ -83,8 +93,10 @@ class ElasticJob {
 
     Task<Result<std::unique_ptr<net::ByteStream>>> reach_master();
     run::RecordPlace new_record();
+    void look_at_ways_to_records();
     void masters_changed();
     void look_at_masters();
+    void look_at_master(const master::Job& job);
     Task<void> train();
     void look();
     void progress(Duration time);
@@ -98,10 +110,16 @@ class ElasticJob {
     TaskGroup graves_;
     TaskGroup tasks_;
     ElasticPod::Job of_pods_;
+    MasterPod::Job of_masters_;
     std::list<std::unique_ptr<ElasticPod>> pods_;
     std::list<std::string> uids_;  ///< of pods_, in the same order
+    std::list<std::unique_ptr<MasterPod>> masters_;
+    std::list<std::string> master_uids_;  ///< of masters_, in the same order
     std::list<Record> records_;
+    std::optional<std::size_t> record_in_api_;  ///< its number
+    std::optional<master::JobOptions> terms_;   ///< the widest that its agents have told
     master::MemoryRecords::Faults record_faults_;
+    bool api_is_away_ = false;
     std::optional<launch::Rendezvous> rendezvous_;
     bool training_ = false;  ///< train() runs
     Duration done_ = {};     ///< of the work

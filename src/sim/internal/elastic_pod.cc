@@ -9,37 +9,31 @@
 #include "base/check.h"
 #include "muster_run/hosting/agent_options.h"
 #include "muster_run/hosting/master_seat.h"
+#include "sim/internal/programs/job_token.h"
+#include "sim/internal/programs/shared_listener.h"
 
 namespace muster::sim {
 
 namespace {
 
-constexpr const char* kToken = "secret";
 constexpr int kFailed = 1;
 constexpr int kSignalled = 128;
 
-/// The master's share of what listens at the endpoint.
-class Endpoint final : public net::Listener {
-  public:
-    explicit Endpoint(std::shared_ptr<net::MemoryListener> listener)
-        : listener_(std::move(listener)) {}
-    ~Endpoint() override { listener_->close(); }
-
-    Task<Result<std::unique_ptr<net::ByteStream>>> accept() override { return listener_->accept(); }
-    void close() override { listener_->close(); }
-    std::string address() const override { return listener_->address(); }
-
-  private:
-    std::shared_ptr<net::MemoryListener> listener_;
-};
+/// What has a limit is kept, and can be counted.
+launch::LaunchPlan counted(launch::LaunchPlan plan) {
+    constexpr int kMore = 1000;  // than happens
+    for (job_protocol::Budget& budget : plan.budgets)
+        if (!budget.incidents) budget.incidents = kMore;
+    return plan;
+}
 
 }  // namespace
 
 /// One start of the pod's containers.
 struct ElasticPod::Container {
-    Container(const asio::any_io_executor& executor, const launch::LaunchPlan& its_plan,
+    Container(const asio::any_io_executor& executor, launch::LaunchPlan its_plan,
               run::RecordPlace its_record, std::function<void(std::int32_t)> when_ended)
-        : plan(its_plan),
+        : plan(std::move(its_plan)),
           record(std::move(its_record)),
           ended(std::move(when_ended)),
           tasks(executor) {}
@@ -77,8 +71,8 @@ const run::HostedMaster* ElasticPod::master() const {
 }
 
 void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::int32_t)> ended) {
-    container_ =
-        std::make_shared<Container>(job_.nodes.executor, plan, job_.new_record(), std::move(ended));
+    container_ = std::make_shared<Container>(job_.nodes.executor, counted(plan), job_.new_record(),
+                                             std::move(ended));
     container_->hosts = is_host_of(plan.rendezvous);
     // The first endpoint is the only one, so there is no turn to wait for.
     container_->seat.emplace(
@@ -97,7 +91,7 @@ void ElasticPod::start(const launch::LaunchPlan& plan, std::function<void(std::i
             container_->hosts ? std::vector<std::size_t>{0} : std::vector<std::size_t>{},
             plan.times.silence));
     if (container_->hosts) begin_to_host();
-    node.start_agent({.options = run::agent_options(plan, kToken),
+    node.start_agent({.options = run::agent_options(container_->plan, kJobToken),
                       .connect = [this, from = std::weak_ptr(container_)] { return connect(from); },
                       .can_host_master = container_->hosts,
                       .may_be_excluded = {},
@@ -122,12 +116,9 @@ std::unique_ptr<run::HostedMaster> ElasticPod::make_master(Container& container)
     run::MasterPlace place{.ask_others_every = container.plan.times.silence};
     if (container.plan.rendezvous.where != launch::Rendezvous::Where::kHere) {
         container.listener = std::make_shared<net::MemoryListener>(executor);
-        place.listener = std::make_unique<Endpoint>(container.listener);
+        place.listener = std::make_unique<SharedListener>(container.listener);
     }
-    master::MasterOptions options = run::master_options(container.plan, kToken);
-    // What has a limit is kept, and can be counted.
-    for (job_protocol::Budget& budget : options.job.budgets)
-        if (!budget.incidents) budget.incidents = 1000;
+    master::MasterOptions options = run::master_options(container.plan, kJobToken);
     job_.nodes.invariants.of_job(options.job, false);
     job_.nodes.invariants.say(node.name + ": a master starts");
     job_.nodes.invariants.master_began();

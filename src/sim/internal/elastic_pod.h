@@ -42,6 +42,7 @@ class ElasticPod {
     void start(const launch::LaunchPlan& plan, std::function<void(std::int32_t)> ended);
     void terminate();
     void kill(PodProgram::Death death);
+    void cut_off(bool so) { node.link.set_machine_cut_off(so); }
     Task<void> close() { return node.link.close(); }
 
     bool runs() const { return container_ != nullptr; }

@@ -16,13 +16,14 @@
 
 namespace muster::sim {
 
-/// The pods of a world whose command is muster-run, by their jobs. Thread: one loop.
+/// The pods of a world whose command is muster-run, or that of a master of such pods, by their jobs. Thread: one loop.
 class ElasticPods {
   public:
     struct Options {
         std::uint64_t seed = 0;
         Training training = {};
-        bool counts_are_exact = true;  ///< of ElasticJob
+        bool counts_are_exact = true;  ///< of ElasticJob, as is the next one
+        std::function<std::shared_ptr<ApiOfPod>()> reach_api = {};
     };
 
     /// Clock and ledger outlive this.
@@ -39,11 +40,23 @@ class ElasticPods {
 
     /// Those in which muster-run runs now.
     std::vector<ElasticPod*> running() const;
+    /// Those in which a master runs now.
+    std::vector<MasterPod*> masters() const;
+    /// When something happened last to agents and masters of that job.
+    Instant happened_in(const std::string& uid) const;
     /// By the uids of their jobs.
     const std::map<std::string, std::unique_ptr<ElasticJob>>& jobs() const { return jobs_; }
 
   private:
     ElasticJob* job_of(const json::value& pod);
+    std::unique_ptr<PodProgram> start_agent(const json::value& pod, const PodPlace& place,
+                                            const launch::LaunchPlan& plan,
+                                            std::function<void(std::int32_t)> ended);
+    std::unique_ptr<PodProgram> start_master(const json::value& pod, const PodPlace& place,
+                                             const master_process::Arguments& arguments,
+                                             std::function<void(std::int32_t)> ended);
+    void refused(const json::value& pod, const Error& error);
+    void record_changed(const json::value& object, bool is_there);
     void pod_changed(const store::StoreChange& change);
 
     asio::any_io_executor executor_;

@@ -1,5 +1,7 @@
 #include "sim/internal/generated_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <string>
@@ -53,7 +55,7 @@ void choose_words(const jobs::JobKind& kind, json::object& spec, Rng& rng) {
 
 json::object draw_replicas(const GeneratedJobs& jobs, const jobs::JobKind& kind, Rng& rng) {
     json::object replicas;
-    for (const jobs::ReplicaType& type : kind.replica_types) {
+    for (const jobs::ReplicaType& type : kind.written_types()) {
         int count = 0;
         if (type.only_replicas)
             count = type.required ? *type.only_replicas : draw(jobs.masters, rng);
@@ -66,16 +68,45 @@ json::object draw_replicas(const GeneratedJobs& jobs, const jobs::JobKind& kind,
     return replicas;
 }
 
+constexpr std::string_view kElasticJob = "ElasticJob";
+
 const jobs::JobKind& kind_named(const std::string& name) {
-    // All have a version v1. Others may have keys in their Secrets, which no seed decides.
-    const jobs::JobKind* kind = jobs::find_kind("kubeflow.org/v1", name);
+    // Others of Kubeflow's versions may have keys in their Secrets, which no seed decides.
+    const jobs::JobKind* kind = nullptr;
+    for (const char* const version : {"kubeflow.org/v1", "elastic.iml.github.io/v1alpha1"})
+        if (kind == nullptr) kind = jobs::find_kind(version, name);
     CHECK(kind != nullptr, "a scenario names kinds that there are");
     return *kind;
 }
 
+constexpr int kMostWorkers = 4;
+
+/// Workers that run muster-run. The operator adds their master.
+void add_agents(const GeneratedJobs& jobs, json::object& spec, Rng& rng) {
+    const int workers = draw(jobs.workers, rng);
+    const int least = std::min(draw(jobs.min_workers, rng), workers);
+    // Of so many as there are by then, or of one of several numbers.
+    const std::string nodes = rng.chance(jobs.node_num)
+                                  ? "$(NODE_NUM)"
+                                  : fmt::format("{}:{}", least, std::max(workers, kMostWorkers));
+    json::array command{"muster-run", "--nnodes=" + nodes,
+                        fmt::format("--nproc-per-node={}", draw({1, 2}, rng)),
+                        fmt::format("--max-restarts={}", draw(jobs.max_restarts, rng)), "train.py"};
+    json::object worker{
+        {"replicas", workers},
+        {"restartPolicy", pick(jobs.restart_policies, rng)},
+        {"restartCount", draw(jobs.max_restarts, rng)},
+        {"template",
+         {{"spec",
+           {{"containers",
+             json::array{json::object{
+                 {"name", "main"}, {"image", "training:1"}, {"command", std::move(command)}}}}}}}}};
+    spec["distributionStrategy"] = "AllreduceStrategy";
+    spec["replicaSpecs"] = {{"worker", std::move(worker)}};
+}
+
 /// Its pods run muster-run. The rest of its workers may be added later.
 void make_elastic(const GeneratedJobs& jobs, json::object& spec, Rng& rng) {
-    constexpr int kMostWorkers = 4;
     json::object& replicas = spec["pytorchReplicaSpecs"].get_object();
     replicas.erase("Master");
     json::value& worker = replicas["Worker"];
@@ -112,6 +143,11 @@ json::object generate_job(const GeneratedJobs& jobs, const std::string& name, Rn
                      {"spec", {{"runPolicy", std::move(policy)}}}};
     // Not every choice of types is a job: some replica must decide.
     json::object& spec = job["spec"].get_object();
+    if (kind.resource.kind == kElasticJob) {
+        add_agents(jobs, spec, rng);
+        CHECK(jobs::load(kind, json::value(job)).has_value(), "such a job is valid");
+        return job;
+    }
     do {
         choose_words(kind, spec, rng);
         spec[kind.replicas_field] = draw_replicas(jobs, kind, rng);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/lower_case.h"
 #include "jobs/kind.h"
 #include "kube/objects/pod_contract.h"
+#include "sim/internal/job_causes.h"
 #include "sim/internal/json_view.h"
 
 namespace muster::sim {
@@ -16,8 +18,6 @@ std::int64_t number_of(std::string_view text) {
         if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
     return number;
 }
-
-bool by_operator(std::string_view who) { return who.starts_with("operator"); }
 
 /// What a change says of a pod, beside what was known before.
 struct PodChange {
@@ -59,6 +59,19 @@ void note_end(PodEntry& entry, const PodChange& change, Instant at) {
     entry.ended |= change.ended;
 }
 
+/// The ids of a text such as "0-2,5".
+std::vector<std::int64_t> ids_of(std::string_view text) {
+    std::vector<std::int64_t> ids;
+    while (!text.empty()) {
+        const std::string_view part = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+        const std::int64_t first = number_of(part.substr(0, part.find('-')));
+        const std::int64_t last = number_of(part.substr(part.find('-') + 1));
+        for (std::int64_t id = first; id <= last; ++id) ids.push_back(id);
+    }
+    return ids;
+}
+
 void note_removal(PodEntry& entry, const PodChange& change, const Circumstances& now) {
     if (!change.going) return;
     if (!change.was_going && by_operator(now.who)) {
@@ -80,6 +93,13 @@ void PodEntry::settle(Instant seen_before) {
     sure_bad = bad;
 }
 
+/// A pod tells its rank where that is not its id.
+JobLedger::ReplicaId JobLedger::replica_of(const json::value& pod) {
+    std::string rank(text_at(pod, {"metadata", "annotations", jobs::annotations::kRank}));
+    if (rank.empty()) rank = label_of(pod, jobs::labels::kReplicaIndex);
+    return {std::string(label_of(pod, jobs::labels::kReplicaType)), std::move(rank)};
+}
+
 /// That of the pod, which is made when the pod is new.
 PodEntry& JobLedger::entry_of(const ReplicaId& replica, const json::value& pod,
                               const Circumstances& now) {
@@ -88,6 +108,7 @@ PodEntry& JobLedger::entry_of(const ReplicaId& replica, const json::value& pod,
     const auto known = std::ranges::find(pods, uid, &PodEntry::uid);
     if (known != pods.end()) return *known;
     PodEntry made{.uid = std::string(uid)};
+    made.id = label_of(pod, jobs::labels::kReplicaIndex);
     made.made_at = now.at;
     made.generation =
         number_of(text_at(pod, {"metadata", "annotations", kube::kGenerationAnnotation}));
@@ -109,13 +130,46 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const store::StoreChange
     note_restarts(entry, restarts_of(pod), now);
     entry.has_run |= what.phase == "Running" || entry.restarts > 0;
     note_end(entry, what, now.at);
-    entry.was_ready |= what.phase == "Succeeded" || condition_of(pod, "Ready") == "True";
+    entry.ready = condition_of(pod, "Ready") == "True";
+    entry.was_ready |= what.phase == "Succeeded" || entry.ready;
     note_removal(entry, what, now);
     entry.live = !what.going && !what.ended;
     entry.settle(now.seen_before);
     entry.gone = what.gone;
     if (what.gone) entry.gone_in = now.terms;
     return entry;
+}
+
+void JobLedger::note_takeovers() {
+    const json::value* const types = find_at(*object, {"status", "members"});
+    if (types == nullptr || !types->is_object()) return;
+    for (const auto& [type, members] : types->get_object()) {
+        const json::value* const ranks = find_at(members, {"ranks"});
+        if (ranks == nullptr || !ranks->is_object()) continue;
+        std::map<std::int64_t, std::int64_t> holders;  // by rank
+        for (const std::int64_t id : ids_of(text_at(members, {"ids"}))) {
+            const std::int64_t rank = number_at(*ranks, {std::to_string(id)}, id);
+            const auto [earlier, alone] = holders.try_emplace(rank, id);
+            if (!alone)
+                takeovers.insert(
+                    {lower_case(type), std::to_string(earlier->second), std::to_string(id)});
+        }
+    }
+}
+
+bool JobLedger::is_takeover(const std::string& type, const PodEntry& one,
+                            const PodEntry& other) const {
+    return takeovers.contains({type, one.id, other.id}) ||
+           takeovers.contains({type, other.id, one.id});
+}
+
+bool JobLedger::at_rest() const {
+    return std::ranges::all_of(replicas, [](const auto& replica) {
+        if (replica.second.pods.empty()) return true;
+        const PodEntry& newest = replica.second.pods.back();
+        if (newest.bad) return false;
+        return newest.live ? newest.ready : newest.ended || (newest.gone && newest.stopped);
+    });
 }
 
 void JobLedger::excuse_all() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@ namespace muster::sim {
 /// One pod of a replica, as it was ever committed.
 struct PodEntry {
     std::string uid;
+    std::string id = {};          ///< the index of its replica
     std::int64_t generation = 0;  ///< of a group restart
     std::int64_t before = 0;      ///< restarts of its replica that it was made with
     std::int64_t restarts = 0;    ///< most that any report told
@@ -23,7 +25,8 @@ struct PodEntry {
     bool ended = false;
     bool live = false;       ///< there, not being deleted, not ended
     bool gone = false;       ///< from the API
-    bool was_ready = false;  ///< or has succeeded
+    bool ready = false;      ///< by its last report
+    bool was_ready = false;  ///< at any time, or has succeeded
     bool stopped = false;    ///< the operator wanted it to go before it was `bad`
     /// Failed, or taken away by another client while it ran: a pod that follows it is a restart.
     bool bad = false;
@@ -52,14 +55,15 @@ struct Circumstances {
     std::uint64_t terms = 0;
 };
 
-/// One replica index: its pods, oldest first.
+/// One replica: its pods, oldest first. Of a kind whose ids rise it is a rank, which the next pod keeps
+/// under another id.
 struct ReplicaEntry {
     std::vector<PodEntry> pods;
 };
 
 /// What is known of one job and its pods, whatever its status says.
 struct JobLedger {
-    using ReplicaId = std::pair<std::string, std::string>;  ///< type (lower case), index
+    using ReplicaId = std::pair<std::string, std::string>;  ///< type (lower case), rank
 
     std::string title;  ///< "pytorchjobs default/demo"
     kube::ObjectPtr object;
@@ -70,10 +74,19 @@ struct JobLedger {
     std::int64_t generation = 0;                        ///< highest of its pods
     Instant edited_at{};                                ///< of the last change of its spec
     std::map<ReplicaId, ReplicaEntry> replicas;
+    /// Ids of one rank that were wanted at once, as a migration wants them: type, earlier, later.
+    std::set<std::array<std::string, 3>> takeovers;
 
+    static ReplicaId replica_of(const json::value& pod);
     /// Takes down what a change says about a pod of `replica`, which may be new.
     PodEntry& note_pod(const ReplicaId& replica, const store::StoreChange& change,
                        const Circumstances& now);
+    /// The job's status may name ids that take over from others.
+    void note_takeovers();
+    bool is_takeover(const std::string& type, const PodEntry& one, const PodEntry& other) const;
+    /// Whether no replica has anything to become: each runs and is ready, has succeeded, or was
+    /// stopped by the operator.
+    bool at_rest() const;
     /// The spec was edited: pods may go for that reason from now on.
     void excuse_all();
     void settle_all(Instant seen_before);

@@ -41,6 +41,23 @@ inline std::int64_t number_at(const json::value& object,
     return otherwise;
 }
 
+/// The reference to the object that controls this one, or null.
+inline const json::value* controller_of(const json::value& object) {
+    const json::value* const owners = find_at(object, {"metadata", "ownerReferences"});
+    if (owners == nullptr || !owners->is_array()) return nullptr;
+    for (const json::value& owner : owners->get_array()) {
+        const json::value* const controls = find_at(owner, {"controller"});
+        if (controls != nullptr && *controls == true) return &owner;
+    }
+    return nullptr;
+}
+
+/// Its uid, or "".
+inline std::string_view controller_uid(const json::value& object) {
+    const json::value* const owner = controller_of(object);
+    return owner == nullptr ? std::string_view() : text_at(*owner, {"uid"});
+}
+
 inline std::string_view label_of(const json::value& object, std::string_view key) {
     return text_at(object, {"metadata", "labels", key});
 }

@@ -20,6 +20,7 @@ class OperatorLife {
           rng_(seed ^ 0x0b),
           replica_(executor, transport, clock, rng_,
                    {.work = {.namespace_ = {},
+                             .platform = {.pods_reach_api = true},
                              .check_consistency = true,
                              // Each way in every other life.
                              .lists = seed % 2 == 0 ? kube::Reflector::Lists::kStreamed

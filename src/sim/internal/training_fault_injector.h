@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/rng.h"
@@ -32,6 +33,12 @@ class TrainingFaultInjector {
 
   private:
     ElasticPod* any();
+    /// Whose pod is an agent's, or a master's.
+    struct Link {
+        const std::string& name;
+        elastic::SimulatedLink& link;
+    };
+    std::optional<Link> any_link();
     elastic::SimulatedWorkers::Death death();
 
     ElasticPods& pods_;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "base/parse_number.h"
 #include "jobs/kind.h"
+#include "jobs/scale_plan.h"
 #include "kube/values/document.h"
 #include "sim/internal/json_view.h"
 
@@ -68,14 +71,67 @@ Task<void> User::scale_a_job() {
     if (!job) co_return;
     (void)co_await edit(*job, [replicas](json::object& object) {
         for (auto& [key, specs] : object.at("spec").get_object()) {
-            if (!std::string_view(key).ends_with("ReplicaSpecs")) continue;
+            if (!std::string_view(key).ends_with("eplicaSpecs")) continue;
             json::value* workers = specs.get_object().if_contains("Worker");
+            if (workers == nullptr) workers = specs.get_object().if_contains("worker");
             if (workers == nullptr) return false;
             workers->get_object()["replicas"] = replicas;
             return true;
         }
         return false;
     });
+}
+
+/// The oldest first.
+Task<std::vector<WorkerPod>> User::workers_of(PostedJob job) {
+    std::vector<WorkerPod> workers;
+    kube::ListOptions options;
+    options.namespace_ = job.namespace_;
+    options.label_selector = fmt::format("{}={},{}=worker", jobs::labels::kJobName, job.name,
+                                         jobs::labels::kReplicaType);
+    auto listed = co_await client_.list(kube::types::kPods, std::move(options));
+    if (!listed) co_return workers;
+    for (const kube::ObjectPtr& pod : listed->items)
+        if (!deleting(*pod))
+            workers.push_back(
+                {.name = std::string(text_at(*pod, {"metadata", "name"})),
+                 .id = parse_number<int>(label_of(*pod, jobs::labels::kReplicaIndex)).value_or(0)});
+    std::ranges::sort(workers, {}, &WorkerPod::id);
+    co_return workers;
+}
+
+Task<void> User::change_plan(PostedJob plan, json::object spec) {
+    if (rng_.chance(0.3)) {
+        (void)co_await client_.remove(plan.type, plan.namespace_, plan.name);
+        co_return;
+    }
+    (void)co_await edit(std::move(plan), [spec = std::move(spec)](json::object& object) {
+        object["spec"] = spec;
+        return true;
+    });
+}
+
+Task<void> User::plan_a_change() {
+    const auto job = any_job();
+    if (!job) co_return;
+    const jobs::JobKind* const kind = jobs::find_kind(job->type.api_version(), job->type.kind);
+    if (kind == nullptr || !kind->scale_plans) co_return;
+    json::object spec = draw_scale_plan(job->name, co_await workers_of(*job), rng_);
+    const auto last = last_plans_.find(job->name);
+    if (last != last_plans_.end() && rng_.chance(0.2)) {
+        co_await change_plan(last->second, std::move(spec));
+        co_return;
+    }
+    const PostedJob plan{jobs::kScalePlans, job->namespace_, fmt::format("plan-{}", ++plans_made_)};
+    last_plans_.insert_or_assign(job->name, plan);
+    (void)co_await client_.create(
+        plan.type, plan.namespace_,
+        json::object{{"apiVersion", plan.type.api_version()},
+                     {"kind", plan.type.kind},
+                     {"metadata",
+                      {{"name", plan.name},
+                       {"labels", {{jobs::scale_labels::kType, jobs::scale_labels::kManual}}}}},
+                     {"spec", std::move(spec)}});
 }
 
 Task<std::optional<PostedJob>> User::suspend_a_job() {

@@ -7,11 +7,12 @@
 
 #include "base/rng.h"
 #include "kube/client/client.h"
+#include "sim/internal/plans/drawn_scale_plan.h"
 #include "sim/scenario.h"
 
 namespace muster::sim {
 
-/// A job as it was posted.
+/// A job or a plan as it was posted.
 struct PostedJob {
     kube::ResourceType type;
     std::string namespace_;
@@ -31,6 +32,8 @@ class User {
     Task<Result<void>> post(json::object object);
 
     Task<void> scale_a_job();
+    /// Makes a ScalePlan of a job that has them, or changes or removes its last one.
+    Task<void> plan_a_change();
     /// Returns which, to be resumed.
     Task<std::optional<PostedJob>> suspend_a_job();
     Task<void> resume(PostedJob job);
@@ -46,10 +49,14 @@ class User {
     std::optional<PostedJob> any_job();
     Task<bool> edit(PostedJob job, std::function<bool(json::object&)> change);
     Task<void> delete_any(kube::ResourceType type);
+    Task<std::vector<WorkerPod>> workers_of(PostedJob job);
+    Task<void> change_plan(PostedJob plan, json::object spec);
 
     kube::Client client_;
     Rng rng_;
     std::vector<PostedJob> posted_;
+    std::map<std::string, PostedJob> last_plans_;  ///< by the name of their job
+    int plans_made_ = 0;
 };
 
 }  // namespace muster::sim

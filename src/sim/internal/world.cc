@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "jobs/kind.h"
+#include "jobs/scale_plan.h"
+#include "kube/values/document.h"
 #include "sim/internal/generated_job.h"
 #include "sim/internal/json_view.h"
 #include "sim/internal/observed_store.h"
@@ -37,7 +39,7 @@ std::uint64_t part(std::uint64_t seed, std::uint64_t number) {
 }
 
 bool loses_requests(const Scenario& scenario) {
-    return scenario.operator_api.any() || scenario.fault_sites > 0;
+    return scenario.operator_api.any() || scenario.fault_sites > 0 || scenario.api_away.happens();
 }
 
 TransportFaults with_latency(TransportFaults faults) {
@@ -53,6 +55,16 @@ bool crashes(const Scenario& scenario) {
 /// Whether something may keep an operator from its work.
 bool disturbs_operators(const Scenario& scenario) {
     return loses_requests(scenario) || crashes(scenario);
+}
+
+/// Of all kinds of jobs, and of plans: the same in every world.
+const std::vector<json::value>& definitions() {
+    static const std::vector<json::value> all = [] {
+        std::vector<json::value> made = jobs::custom_resource_definitions(jobs::all_kinds());
+        made.push_back(jobs::scale_plan_definition());
+        return made;
+    }();
+    return all;
 }
 
 NodesOptions nodes_options(const Scenario& scenario) {
@@ -78,11 +90,13 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
                    [this](std::string who, std::string what) {
                        history_.happened(clock_.now(), std::move(who), std::move(what));
                    }}),
-      invariants_(clock_, ledger_,
-                  {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
-                   [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
-                   [this] { return terms_; }, scenario.election ? 1 : scenario.operators,
-                   scenario.election, scenario.operator_api.delay.most}),
+      invariants_(
+          clock_, ledger_,
+          {[this](std::string uid, WallTime when) { watch_deadline(uid, when); },
+           [this] { return seen_before(); }, scenario.operators > 1 || crashes(scenario),
+           [this] { return terms_; }, scenario.election ? 1 : scenario.operators, scenario.election,
+           scenario.operator_api.delay.most, [this] { return calm_since_; },
+           [this](const std::string& uid) { return elastic_pods_.happened_in(uid); }}),
       api_rng_(part(seed_, 1)),
       nodes_rng_(part(seed_, 2)),
       fault_rng_(part(seed_, 3)),
@@ -97,7 +111,8 @@ World::World(const Scenario& scenario, const SimulationOptions& options)
       elastic_pods_(context_.get_executor(), clock_, ledger_,
                     {.seed = part(seed_, 9),
                      .training = scenario.training,
-                     .counts_are_exact = scenario.operators == 1 && !crashes(scenario)}),
+                     .counts_are_exact = scenario.operators == 1 && !crashes(scenario),
+                     .reach_api = [this] { return api_of_pod(); }}),
       training_fault_injector_(elastic_pods_, clock_, fault_rng_, scenario.training_faults,
                                [this](std::string what) { note(std::move(what)); }),
       nodes_(
@@ -211,9 +226,8 @@ void World::start_operator(std::size_t index) {
                     .identity = fmt::format("{}#{}", name, lives_),
                     .timing = kElection};
     operators_[index] = std::make_unique<OperatorLife>(
-        context_.get_executor(), api_, clock_, part(seed_, 100 + lives_),
-        with_latency(faults_happen_ ? scenario_.operator_api : TransportFaults{}), std::move(hooks),
-        std::move(election), [this] { ++terms_; });
+        context_.get_executor(), api_, clock_, part(seed_, 100 + lives_), operator_faults_now(),
+        std::move(hooks), std::move(election), [this] { ++terms_; });
     operators_[index]->start();
     up_since_[index] = clock_.now();
 }
@@ -229,7 +243,10 @@ Instant World::seen_before() const {
     const bool lossy = loses_requests(scenario_) && clock_.now() < calm_since_;
     const Duration lag = lossy ? kRecovery : kWrittenDown;
     if (since == Instant::max() || clock_.now() - since < lag) return Instant::min();
-    return clock_.now() - lag;
+    // What was written just before the API went was seen when it was back, or a little later.
+    const bool was_away =
+        scenario_.api_away.happens() && (api_is_away_ || clock_.now() < api_back_at_ + kRecovery);
+    return std::min(clock_.now(), was_away ? api_went_at_ : Instant::max()) - lag;
 }
 
 void World::crash_operator(std::size_t index, Duration pause) {
@@ -247,15 +264,60 @@ Task<void> World::replace_operator(std::size_t index, Duration pause) {
     start_operator(index);
 }
 
+// --- ways to the API
+
+TransportFaults World::operator_faults_now() const {
+    if (api_is_away_) return nothing_gets_through(kLatency);
+    return with_latency(faults_happen_ ? scenario_.operator_api : TransportFaults{});
+}
+
+std::shared_ptr<ApiOfPod> World::api_of_pod() {
+    pod_apis_.push_back(std::make_shared<ApiOfPod>(context_.get_executor(), api_, clock_,
+                                                   part(seed_, 1'000'000 + pod_apis_.size()),
+                                                   operator_faults_now(), hooks_of("master")));
+    return pod_apis_.back();
+}
+
+void World::set_api_faults() {
+    node_transport_.set_faults(api_is_away_     ? nothing_gets_through({})
+                               : faults_happen_ ? scenario_.node_api
+                                                : TransportFaults{});
+    for (auto& life : operators_)
+        if (life != nullptr) life->transport.set_faults(operator_faults_now());
+    for (const auto& pod : pod_apis_) pod->set_faults(operator_faults_now());
+}
+
+void World::set_api_away(bool so) {
+    if (api_is_away_ == so) return;
+    api_is_away_ = so;
+    (so ? api_went_at_ : api_back_at_) = clock_.now();
+    set_api_faults();
+    for (const auto& [uid, job] : elastic_pods_.jobs()) job->set_api_away(so);
+}
+
+Task<void> World::lose_api(DurationRange lasts) {
+    note("the API is away");
+    set_api_away(true);
+    co_await clock_.sleep_for(draw(lasts, fault_rng_));
+    note("the API is back");
+    set_api_away(false);
+}
+
+std::uint64_t World::writes() const {
+    std::uint64_t sum = past_writes_ + node_transport_.writes();
+    for (const auto& life : operators_)
+        if (life != nullptr) sum += life->transport.writes();
+    for (const auto& pod : pod_apis_) sum += pod->transport.writes();
+    return sum;
+}
+
 // --- the course of things
 
 Task<Result<void>> World::set_up() {
     CO_TRY_VOID(co_await api_.start());
-    for (json::value& definition : jobs::custom_resource_definitions(jobs::all_kinds())) {
-        auto posted = co_await user_.client().create(kube::types::kCustomResourceDefinitions, {},
-                                                     std::move(definition));
-        if (!posted) co_return std::move(posted.error());
-    }
+    for (const json::value& definition : definitions())
+        CO_TRY_VOID(co_await user_.client().create(kube::types::kCustomResourceDefinitions, {},
+                                                   kube::copy_of(definition)));
     co_await nodes_.start();
     for (std::size_t i = 0; i < operators_.size(); ++i) start_operator(i);
     for (std::size_t i = 0; i < scenario_.manifests.size(); ++i)
@@ -322,6 +384,8 @@ void World::start_faults() {
         world.crash_operator(index,
                              draw(world.scenario_.operator_faults.crash.lasts, world.fault_rng_));
     });
+    recurring("API away", scenario_.api_away,
+              [](World& world) { return world.lose_api(world.scenario_.api_away.lasts); });
     recurring("clock jump", scenario_.clock_jump, [](World& world) -> Task<void> {
         const Duration step = draw(world.scenario_.clock_jump_by, world.fault_rng_);
         world.note(fmt::format("the calendar is set by {} s",
@@ -377,6 +441,17 @@ void World::start_training_faults() {
     add("partition", faults.partition, &Injector::partition);
     add("slow link", faults.slow_link, &Injector::slow_link);
     add("lost records", faults.lost_records, &Injector::lose_records);
+    recurring("master death", faults.master_death, [](World& world) -> Task<void> {
+        const std::vector<std::string> running = world.nodes_.running();
+        std::vector<std::string> masters;
+        for (const MasterPod* const master : world.elastic_pods_.masters())
+            for (const std::string& pod : running)
+                if (pod.ends_with("/" + master->name)) masters.push_back(pod);
+        if (masters.empty()) co_return;
+        const std::string& pod = masters[world.fault_rng_.below(masters.size())];
+        world.note(fmt::format("{} is killed", pod));
+        world.nodes_.crash(pod, 137);
+    });
 }
 
 void World::start_user_actions() {
@@ -394,6 +469,8 @@ void World::start_user_actions() {
               [](World& world) { return world.user_.delete_a_service(); });
     recurring("delete job", user.delete_job,
               [](World& world) { return world.user_.delete_a_job(); });
+    recurring("scale plan", user.scale_plan,
+              [](World& world) { return world.user_.plan_a_change(); });
     recurring("annotate", user.annotate, [](World& world) { return world.user_.annotate_a_job(); });
 }
 
@@ -403,9 +480,8 @@ void World::end_faults() {
     fault_plan_.reset();
     training_fault_injector_.heal_all();
     if (disturbs_operators(scenario_)) calm_since_ = clock_.now() + kRecovery;
-    node_transport_.set_faults({});
-    for (auto& life : operators_)
-        if (life != nullptr) life->transport.set_faults(with_latency({}));
+    set_api_away(false);
+    set_api_faults();
     for (int node = 0; node < nodes_.count(); ++node) {
         nodes_.delay_reports(node, {});
         if (!nodes_.node_is_up(node)) nodes_.revive_node(node);
@@ -437,12 +513,6 @@ Result<SimulationOutcome> World::run() {
     tasks_.spawn("end", make_an_end());
     run_until(Instant(scenario_.duration));
 
-    const auto writes = [this] {
-        std::uint64_t sum = past_writes_ + node_transport_.writes();
-        for (const auto& life : operators_)
-            if (life != nullptr) sum += life->transport.writes();
-        return sum;
-    };
     invariants_.at_end();
     elastic_pods_.at_end();
     const std::uint64_t before = writes();

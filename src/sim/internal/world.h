@@ -51,6 +51,14 @@ class World {
     Task<void> replace_operator(std::size_t index, Duration pause);
     void stop_everything();
 
+    TransportFaults operator_faults_now() const;
+    std::shared_ptr<ApiOfPod> api_of_pod();
+    /// As they are now, on all ways to the API but the user's.
+    void set_api_faults();
+    void set_api_away(bool so);
+    Task<void> lose_api(DurationRange lasts);
+    std::uint64_t writes() const;
+
     PodLife life_of_pod(const PodIdentity& pod, int start) const;
     void committed(const store::StoreChange& change);
     Instant seen_before() const;
@@ -68,7 +76,7 @@ class World {
 
     const Scenario& scenario_;
     const std::uint64_t seed_;
-    asio::io_context context_;
+    asio::io_context context_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};  // all on one thread
     SimClock clock_;
     History history_;
     JobTimes job_times_;
@@ -86,6 +94,10 @@ class World {
     apiserver::ApiServer api_;
     FaultyTransport user_transport_;
     FaultyTransport node_transport_;
+    std::vector<std::shared_ptr<ApiOfPod>> pod_apis_;  ///< of pods that are gone, too
+    bool api_is_away_ = false;
+    Instant api_went_at_{};  ///< the last time, as is the next one
+    Instant api_back_at_{};
     ElasticPods elastic_pods_;
     TrainingFaultInjector training_fault_injector_;
     SimulatedNodes nodes_;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array kNames = std::to_array<std::string_view>({
     // of jobs, pods and operators (sim/invariants.h)
-    "one-pod",          // one live pod for a replica index of a generation
+    "one-pod",  // one live pod for a replica index of a generation, or for a rank that is not migrated
+    "new-ids",          // of kinds whose ids rise: the pod that follows another has a new one
     "order",            // a pod waits for those that its type starts after
     "final",            // a terminal condition and completionTime never change
     "exclusive",        // Succeeded and Failed, Running and Restarting, Running and finished
@@ -28,6 +29,8 @@ constexpr std::array kNames = std::to_array<std::string_view>({
     "ends",             // every job ends or says what it waits for
     "orphans",          // a job leaves no pod and no service behind
     "quiet",            // nothing is written when nothing happens
+    "quiet-job",        // nor about a job that runs and of which nothing happens
+    "plan-once",        // a ScalePlan is executed once, and after the end of the one before
     "one-leader",       // no write of a deposed leader has an effect after its successor's first
     // of agents and masters (sim/elastic/invariants.h)
     "worlds",        // one world of a generation, of a size that may be; all members agree

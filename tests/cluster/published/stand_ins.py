@@ -6,11 +6,14 @@ types and the words of its command, never by the file.
 
 import copy
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[2] / "examples"
 
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+# In the text of a shell, the script that a launcher starts, and its arguments.
+LAUNCHED = re.compile(r"(?<=\s)\S+\.py\b.*", re.S)
 # What is here of mpirun's options, by the words that they take.
 MPIRUN_OPTIONS = {"-np": 1, "-n": 1, "-x": 1, "-bind-to": 1, "--bind-to": 1, "-map-by": 1, "--map-by": 1, "-mca": 2, "--mca": 2}
 # The containers are root's here, which Open MPI wants to be told.
@@ -35,7 +38,7 @@ class StandIn:
 def replicas_of(job):
     """The pod templates by replica type; an MPIJob of v1alpha1 has one for all."""
     spec = job["spec"]
-    types = next((value for field, value in spec.items() if field.endswith("ReplicaSpecs")), None)
+    types = next((value for field, value in spec.items() if field.lower().endswith("replicaspecs")), None)
     return {kind: replica["template"] for kind, replica in types.items()} if types else {"": spec["template"]}
 
 
@@ -108,6 +111,24 @@ def of_tensorflow(job):
     return with_one_program("tensorflow", ["python3", program])(job)
 
 
+def of_dlrover(job):
+    """The shell keeps its call of `dlrover-run`; programs that ask parameter servers need TensorFlow there, and nothing here. The
+    master's is Muster's own."""
+    types = job["spec"]["replicaSpecs"]
+    if not any(types.get(each, {}).get("replicas", 1) for each in ("worker", "chief") if each in types):
+        raise CantRun("it has no worker until someone scales it")
+    for kind, template in replicas_of(job).items():
+        if kind == "dlrover-master":
+            continue
+        container = template["spec"]["containers"][0]
+        words = words_of(container)
+        if words and "dlrover-run" in words[-1]:
+            give(container, [*BRIEFLY, *words[:-1], LAUNCHED.sub(str(EXAMPLES / "digits.py"), words[-1])])
+        else:
+            give(container, [*BRIEFLY, "python3", HERE / "parameter_servers.py"])
+    return
+
+
 def of_mxnet(job):
     if job["spec"].get("jobMode") == "MXTune":
         return with_one_program(None, ["python3", HERE / "mx_tune.py"])(job)
@@ -123,10 +144,9 @@ KINDS = {
                                              EXAMPLES / "paddle_digits.py"]),
     "JAXJob": with_one_program("jax", ["python3", EXAMPLES / "jax_digits.py"]),
     "MPIJob": of_mpi,
+    "ElasticJob": of_dlrover,
 }
 
-# Their programs speak to a master.
-DLROVER = ("ElasticJob", "ScalePlan")
 NO_VOLUMES = {"nfs"}
 
 # What the stand-ins say when they have done it.
@@ -135,8 +155,8 @@ DONE = r"accuracy: |pi is 3\.14159|tuned with"
 
 def stand_in(job):
     """The published job with programs that are here; raises CantRun."""
-    if job["kind"] in DLROVER:
-        raise CantRun("DLRover's example programs have no stand-in yet")
+    if job["kind"] == "ScalePlan":
+        raise CantRun("it changes a job that it does not have")
     if job["kind"] not in KINDS:
         raise CantRun(f"{job['kind']} is not served")
     for template in replicas_of(job).values():

@@ -1,4 +1,5 @@
-"""What the workers of a world share at the store of their agent: keys, barriers, and points that all of them reach."""
+"""What the workers of a world share at the store of their agent, and the programs of a job with parameter servers at its master: keys,
+barriers, and points that all of them reach."""
 
 import os
 import struct
@@ -6,6 +7,7 @@ import threading
 import time
 from typing import Dict, Optional, Set, Tuple, Type, Union
 
+from ._master import asks_master, master
 from ._world import world
 
 PATIENCE = 300.0  #: seconds; that of torch's own stores
@@ -99,8 +101,36 @@ class KeysOfOne(Keys):
                 raise TimeoutError(_late(timeout))
 
 
+class KeysOfJob(Keys):
+    """The same at the job's master, for programs without an agent. They live as long as that master: when another one takes over, the
+    next call raises ConnectionError, and those after it find keys of the new one, which begin empty."""
+
+    def __init__(self) -> None:
+        pass
+
+    def set(self, key: str, value: bytes) -> None:
+        master().ask("set", key=key, value=value.hex())
+
+    def get(self, key: str) -> Optional[bytes]:
+        value = master().ask("get", key=key)["value"]
+        return None if value is None else bytes.fromhex(value)
+
+    def add(self, key: str, amount: int = 1) -> int:
+        return int(master().ask("add", key=key, amount=amount)["number"])
+
+    def delete(self, key: str) -> bool:
+        return bool(master().ask("delete", key=key)["yes"])
+
+    def wait_for(self, *keys: str, timeout: float = PATIENCE) -> None:
+        try:
+            master().ask("wait", timeout, keys=list(keys))
+        except TimeoutError:
+            raise TimeoutError(_late(timeout)) from None
+
+
 def keys() -> Keys:
-    """Those of this world. Raises RuntimeError for a world of several without muster-run, which has the store."""
+    """Those of this world, or of the job where it has parameter servers. Raises RuntimeError for a world of several without
+    muster-run, which has the store."""
     global _keys
     if _keys is None:
         _keys = _keys_here()
@@ -109,7 +139,12 @@ def keys() -> Keys:
 
 def barrier(name: str = "", timeout: float = PATIENCE) -> None:
     """Returns when every worker of the world waits here; a name may be used again and again. Raises TimeoutError, which says how many
-    have come; who calls again then waits for the same others."""
+    have come; who calls again then waits for the same others.
+
+    In a job with parameter servers all of its workers and its chief meet, those that have ended excepted."""
+    if asks_master():
+        master().ask("barrier", timeout, name=name or "_")
+        return
     size, shared = world().size, keys()
     with _lock:
         passed = _passed.get(name, 0)
@@ -134,6 +169,8 @@ def barrier(name: str = "", timeout: float = PATIENCE) -> None:
 def join_sync(name: str, timeout: float = 0) -> bool:
     """Notes that this worker has reached the point `name`, once in its world. True if all of its workers have; it waits for them for
     up to `timeout` seconds."""
+    if asks_master():
+        return _join_at_master(name, timeout)
     here, shared = world(), keys()
     joined, everyone = f"{_PREFIX}joined/{here.rank}/{name}", f"{_PREFIX}everyone/{name}"
     if shared.add(joined) == 1 and shared.add(f"{_PREFIX}sync/{name}") == here.size:
@@ -146,6 +183,18 @@ def join_sync(name: str, timeout: float = 0) -> bool:
     return shared.get(everyone) is not None
 
 
+def _join_at_master(name: str, timeout: float) -> bool:
+    if master().ask("join", name=name)["yes"]:
+        return True
+    if timeout <= 0:
+        return False
+    try:
+        master().ask("joined", timeout, name=name)
+    except TimeoutError:
+        return False
+    return True
+
+
 _keys: Optional[Keys] = None
 _lock = threading.Lock()
 _passed: Dict[str, int] = {}  #: barriers, and how often this worker has passed each
@@ -153,6 +202,8 @@ _waiting: Set[str] = set()  #: barriers to which it has come
 
 
 def _keys_here() -> Keys:
+    if asks_master():
+        return KeysOfJob()
     if world().size == 1:
         return KeysOfOne()
     host, port = os.environ.get("MASTER_ADDR", ""), os.environ.get("MASTER_PORT", "")

@@ -225,7 +225,7 @@ Result<std::string> type_text(const jobs::Job& job, const jobs::ReplicaType& typ
         job.kind->starts_after ? job.kind->starts_after(job, type.name) : std::string();
     if (!before.empty()) out += fmt::format("; made when every {} is Ready", lower_case(before));
     out += '\n';
-    if (job.kind->has_services(type.name)) out += service_text(job, {type.name, 0}, replicas);
+    if (jobs::has_services(job, type.name)) out += service_text(job, {type.name, 0}, replicas);
 
     TRY(const ExplainedPod first, explain_pod(job, {type.name, 0}));
     Comparison comparison(first);

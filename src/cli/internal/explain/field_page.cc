@@ -219,7 +219,7 @@ std::vector<KindWithFields> kinds_with_fields() {
                                               .short_names = {},
                                               .schema = jobs::object_schema(*kind),
                                               .known_keys = {}});
-        for (const jobs::ReplicaType& type : kind->replica_types)
+        for (const jobs::ReplicaType& type : kind->written_types())
             one.known_keys.push_back(type.name);
     }
     for (const apiserver::BuiltInKind& kind : apiserver::built_in_kinds())

@@ -127,7 +127,7 @@ Result<json::value> explanation_json(const jobs::Job& job,
                              {"index", index},
                              {"pod", std::move(pod.pod)},
                              {"environment", std::move(environment)}};
-            if (job.kind->has_services(type.name)) {
+            if (jobs::has_services(job, type.name)) {
                 TRY(const kube::Service service, jobs::build_service(job, replica));
                 one["service"] = kube::encode(service);
             }

@@ -65,8 +65,8 @@ std::string values_file(const Installation& installation, const std::vector<Valu
         {"watchNamespace", "",
          "The only namespace whose jobs are run, with roles only there; empty: all namespaces."},
         {"mpi", installation.mpi,
-         "Run MPIJobs, too. For them the operator may read and write all Secrets and ConfigMaps, "
-         "make roles, and run commands in pods, wherever it runs jobs."},
+         "Run MPIJobs, too. For them the operator may read and write all Secrets, and run commands "
+         "in pods, wherever it runs jobs."},
         {"agentTokens", installation.agent_tokens,
          "Give the agents of elastic PyTorchJobs (muster-run) a token of their job. For that the "
          "operator may read and make all Secrets wherever it runs jobs."},

@@ -124,9 +124,10 @@ TEST(Permissions, CoverEachKindAndWhatItAttaches) {
         EXPECT_FALSE(may(kind->resource.group, plural, "update")) << plural;
         EXPECT_TRUE(may(kind->resource.group, plural + "/status", "update")) << plural;
         EXPECT_TRUE(may(kind->resource.group, plural + "/finalizers", "update")) << plural;
-        for (const kube::ResourceType& type : kind->owned_types)
-            for (const char* verb : {"get", "list", "watch", "create"})
-                EXPECT_TRUE(may(type.group, type.plural, verb)) << type.plural << " " << verb;
+        for (const auto& types : {kind->owned_types, kind->master_types})
+            for (const kube::ResourceType& type : types)
+                for (const char* verb : {"get", "list", "watch", "create"})
+                    EXPECT_TRUE(may(type.group, type.plural, verb)) << type.plural << " " << verb;
     }
 }
 
@@ -183,8 +184,7 @@ TEST(Permissions, WithoutMPIJobsNoSecretIsReadAndNoCommandRun) {
         const std::vector<std::string> least = granted({.watched = watched, .image = "a"});
         const std::vector<std::string> all =
             granted({.watched = watched, .image = "a", .mpi = true});
-        for (const char* resource :
-             {"secrets", "configmaps", "pods/exec", "roles", "rolebindings", "serviceaccounts"}) {
+        for (const char* resource : {"secrets", "pods/exec"}) {
             EXPECT_THAT(least, Not(Contains(resource)));
             EXPECT_THAT(all, Contains(resource));
         }
@@ -192,8 +192,9 @@ TEST(Permissions, WithoutMPIJobsNoSecretIsReadAndNoCommandRun) {
     }
     for (const jobs::JobKind* kind : jobs::all_kinds()) {
         if (kind->resource.kind == "MPIJob") continue;
-        for (const kube::ResourceType& type : kind->owned_types)
-            EXPECT_THAT(granted({.image = "a"}), Contains(type.plural)) << kind->resource.kind;
+        for (const auto& types : {kind->owned_types, kind->master_types})
+            for (const kube::ResourceType& type : types)
+                EXPECT_THAT(granted({.image = "a"}), Contains(type.plural)) << kind->resource.kind;
     }
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/internal/install/installation.h"
+#include "jobs/scale_plan.h"
 
 namespace muster::cli {
 
@@ -61,20 +62,34 @@ std::vector<Permission> operator_permissions(std::span<const jobs::JobKind* cons
          .why = "the names of replicas; updated if someone changed that of an MPIJob, or of the "
                 "master "
                 "of an ElasticJob"},
-        {.resources = {"configmaps", "secrets"},
+        {.group = jobs::kScalePlans.group,
+         .resources = {jobs::kScalePlans.plural},
+         .verbs = {"get", "list", "watch", "create", "update", "delete"},
+         .why = "changes of ElasticJobs; of those that have ended the last ones stay. Made for "
+                "the master of each job, which alone updates it, with rights of which the "
+                "operator can grant only its own"},
+        {.group = jobs::kScalePlans.group,
+         .resources = {jobs::kScalePlans.plural + "/status"},
+         .verbs = {"update"},
+         .why = "to write what has become of a ScalePlan"},
+        {.resources = {"configmaps"},
          .verbs = {"get", "list", "watch", "create", "update"},
-         .need = Need::kMpi,
-         .why = "hostfiles, keys and tokens of MPIJobs; no role can be limited to the label that "
-                "they carry"},
+         .why = "where masters of elastic jobs keep their records, which these alone write, with "
+                "rights of which the operator can grant only its own; and hostfiles of MPIJobs"},
         {.resources = {"serviceaccounts"},
          .verbs = {"get", "list", "watch", "create", "update"},
-         .need = Need::kMpi,
-         .why = "of MPIJob launchers that call kubectl; updated where they lack our labels"},
+         .why =
+             "of the masters of elastic jobs, and of MPIJob launchers that call kubectl; updated "
+             "where they lack our labels"},
         {.group = std::string(kRbac),
          .resources = {"roles", "rolebindings"},
          .verbs = {"get", "list", "watch", "create", "update"},
+         .why = "what these accounts may do: write the record of their own job, or run commands in "
+                "its pods"},
+        {.resources = {"secrets"},
+         .verbs = {"get", "list", "watch", "create", "update"},
          .need = Need::kMpi,
-         .why = "what these accounts may do: run commands in the pods of their own job"},
+         .why = "keys and tokens of MPIJobs; no role can be limited to the label that they carry"},
         {.resources = {"pods/exec"},
          .verbs = {"create", "get"},
          .need = Need::kMpi,

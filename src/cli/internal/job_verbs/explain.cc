@@ -72,6 +72,8 @@ std::vector<jobs::Job> jobs_of(const Prepared& prepared, const std::string& imag
         platform.node_program = image.empty() ? control_plane::own_program() : std::string();
         platform.cluster = !image.empty();
         platform.agent_tokens = image.empty();
+        platform.pods_reach_api = !image.empty();
+        jobs::apply_defaults(found.back());  // which depend on the platform
     }
     return found;
 }

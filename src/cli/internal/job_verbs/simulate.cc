@@ -44,7 +44,8 @@ For manifests, as in 'muster run':
 
 Scenarios: calm, limits, lossy-api, conflicts, stale-caches, node-death, node-silence, evictions, crashes,
 two-operators, election, clock-jumps, meddling, groups, launchers, fault-points, chaos, chaos-two, kinds,
-elastic-pods and elastic-chaos (pods run agents of elastic jobs), elastic (agents and masters alone)
+elastic-pods and elastic-chaos (pods run agents of elastic jobs), elastic-jobs and elastic-jobs-chaos (and a pod
+of each job its master), elastic (agents and masters alone)
 
 Exit status: 0 when every job succeeded, or the scenario's rules held; 1 when a job failed; 2 when the
 input is wrong; 3 when a rule was broken; 124 when a job had not ended in time.

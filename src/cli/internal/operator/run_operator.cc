@@ -54,6 +54,7 @@ Result<operators::ReplicaOptions> replica_options(const OperatorOptions& options
     replica.work.removes_dependents = true;
     replica.work.gang_scheduler_name = options.gang_scheduler_name;
     replica.work.platform.cluster = true;
+    replica.work.platform.pods_reach_api = true;
     replica.work.counts_wait = kCountsWait;
     replica.work.lists = kube::Reflector::Lists::kStreamed;
     replica.work.platform.program_image =

@@ -165,7 +165,8 @@ Prepared prepare(const ManifestOptions& options, const control_plane::Caller& ca
          .platform = {.node_program = options.any_machine ? std::string() : machine.own_program(),
                       .cluster_domain = prepared.cluster_domain,
                       .cluster = options.cluster,
-                      .agent_tokens = !options.cluster}});
+                      .agent_tokens = !options.cluster,
+                      .pods_reach_api = options.cluster}});
     add(std::move(checked.problems));
     prepared.objects = std::move(checked.objects);
     if (!options.any_machine) check_here(options, machine, around, prepared);

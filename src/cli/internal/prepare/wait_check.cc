@@ -134,7 +134,7 @@ class WaitCheck {
             for (std::int32_t i = 0; i < replicas_of(job, type.name); ++i) {
                 const std::string name = jobs::replica_name(job, {type.name, i});
                 claim(object, "Pod", name);
-                if (job.kind->has_services(type.name)) claim(object, "Service", name);
+                if (jobs::has_services(job, type.name)) claim(object, "Service", name);
             }
         }
         if (job.kind->owned_objects)

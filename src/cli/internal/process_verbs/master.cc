@@ -35,6 +35,9 @@ class MasterVerb final : public VerbOf<master_process::Arguments> {
         const control_plane::Caller caller = control_plane::current_caller();
         return master_process::run_master(
             options_, caller.environment, [&caller](const master_process::Arguments& arguments) {
+                // On one machine a pod sees its user's kubeconfig, which allows everything.
+                if (arguments.kubeconfig.empty())
+                    return master_process::access_in_pod(caller.environment);
                 return find_access({.kubeconfig = arguments.kubeconfig,
                                     .context = {},
                                     .namespace_ = arguments.namespace_},

@@ -310,6 +310,21 @@ TEST_F(ClusterRun, ASecondInterruptSaysWhatIsNotGoneYet) {
     EXPECT_THAT(shown(), HasSubstr("muster: pods that are not gone yet: digits-worker-0\n"));
 }
 
+TEST_F(ClusterRun, AJobThatIsSeenToGoIsGoneBeforeItsRemovalIsAnswered) {
+    begin(std::string(kJob));
+    set_condition("Running", "it runs");
+    make_pod("digits-worker-0", uid(), "digits");
+    const Duration half_way = std::chrono::seconds(30);
+    way_.set_faults({.slow_request = 1, .delay = {half_way, half_way}});
+    session_->stop(RunSession::Stop::kInterrupt);
+    wait(45);
+    ASSERT_TRUE(get(kJobs, "digits").is_null());
+    session_->stop(RunSession::Stop::kInterrupt);
+    EXPECT_EQ(finish(), 130);
+    EXPECT_THAT(shown(), AllOf(HasSubstr("muster: pods that are not gone yet: digits-worker-0\n"),
+                               Not(HasSubstr("stays"))));
+}
+
 TEST_F(ClusterRun, WhatCanNotBeDeletedStaysAndIsTold) {
     begin(std::string(kJob));
     way_.set_faults({.unavailable = 1});

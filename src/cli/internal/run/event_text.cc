@@ -150,7 +150,9 @@ bool repeats_a_state(const EventView& event) {
     if (event.kind == "Pod")
         return event.reason == "BackOff" || event.message == "Error: ErrImagePull" ||
                event.message == "Error: ImagePullBackOff";
-    return event.reason.starts_with(event.kind) || event.message.starts_with("Error pod ");
+    // Of a kind with upstream's reasons: JobFailed, not ElasticJobFailed.
+    return event.reason.starts_with(event.kind) || event.reason.starts_with("Job") ||
+           event.message.starts_with("Error pod ");
 }
 
 std::vector<Told> tell_pod(const PodView* before, const PodView* after) {

@@ -279,6 +279,11 @@ TEST(RunHistory, AWarningThatOnlyRepeatsTheFailureIsLeftOut) {
     };
     warn("Error", "Error pod d-worker-0 container pytorch exitCode: 1 terminated message: ");
     EXPECT_EQ(history.verdict(job("Failed")).event, "");
+    // A condition says the same. ElasticJobs have upstream's reasons.
+    warn("PyTorchJobUnschedulable", "1 of 2 Worker pods can't be scheduled");
+    EXPECT_EQ(history.verdict(job("Failed")).event, "");
+    warn("JobUnschedulable", "1 of 2 worker pods can't be scheduled");
+    EXPECT_EQ(history.verdict(job("Failed")).event, "");
     warn("NotEnforced", "spec.hostPID");
     EXPECT_EQ(history.verdict(job("Failed")).event, "");
     warn("Alone", "");

@@ -39,10 +39,11 @@ bool keeps_its_pods(const manifest::CheckedObject& object) {
     return spec.contains(kField) || kube::child(spec, "runPolicy").contains(kField);
 }
 
-/// Parameter servers serve until they are stopped, and so does the master of an ElasticJob.
+/// Parameter servers serve until they are stopped, and so do masters of jobs with agents.
 bool never_finishes(const PodView& pod) {
     return pod.replica_type == "ps" || pod.replica_type == "dlrover-master" ||
-           pod.replica_type == "server" || pod.replica_type == "scheduler";
+           pod.replica_type == "elasticmaster" || pod.replica_type == "server" ||
+           pod.replica_type == "scheduler";
 }
 
 /// "a, b, c and 7 more".
@@ -269,6 +270,8 @@ void RunSession::pod_changed(const PodView* before, const PodView* after) {
 
 /// It is gone. One that has not ended, and that we did not delete, never will.
 void RunSession::lose(Posted& posted) {
+    // A watch can tell that it is gone before the answer to its removal comes.
+    if (stop_ != Stop::kNone) posted.removed = true;
     if (posted.ended || stop_ != Stop::kNone) return;
     posted.ended = clock_.now();
     posted.lost = true;
@@ -450,8 +453,9 @@ Task<void> RunSession::remove(Posted& posted) {
         auto removed =
             co_await client_.remove(object.type, object.namespace_, object.name, options);
         // A conflict: another one has the name by now.
-        posted.removed = removed || removed.error().code() == Code::kNotFound ||
-                         removed.error().code() == Code::kConflict;
+        if (removed || removed.error().code() == Code::kNotFound ||
+            removed.error().code() == Code::kConflict)
+            posted.removed = true;
         if (posted.removed) break;
         if (!told)
             console_.tell({Tone::kBad,

@@ -110,7 +110,7 @@ class RunSession {
         std::optional<JobView> job = {};  ///< its last state, even if it is gone
         std::optional<PodView> pod = {};  ///< likewise
         bool lost = false;                ///< someone else deleted it
-        bool removed = false;             ///< by us
+        bool removed = false;             ///< by us: the server said so, or a watch does
     };
     enum class Phase { kPosting, kPosted, kRefused };
 

@@ -114,6 +114,15 @@ TEST(WhyText, OfOneThatWaits) {
     EXPECT_EQ(why_text({}), "");
 }
 
+TEST(WhyText, OfOneThatRunsWithoutSomeOfItsPods) {
+    RunObjects objects;
+    objects.jobs = {shared(job(
+        R"({"type": "Running", "status": "True", "message": "runs"},
+           {"type": "Incomplete", "status": "True", "message": "1 of 2 Worker pods (w-1) can't be scheduled"})"))};
+    EXPECT_THAT(why_text(objects),
+                HasSubstr("  it is incomplete: 1 of 2 Worker pods (w-1) can't be scheduled\n"));
+}
+
 TEST(WhyText, OfRestarts) {
     RunObjects objects;
     objects.jobs = {

@@ -94,6 +94,8 @@ std::string why_job(const json::value& object, const JobView& job, const Known& 
                                          .wanted = wanted_pods(object.get_object()),
                                          .job_warning = known.history.warning_about(job.uid)});
     if (wait) text += "  it waits: " + tell_wait(*wait) + "\n";
+    if (const ConditionView* incomplete = job.true_condition("Incomplete"))
+        text += "  it is incomplete: " + incomplete->message + "\n";
     if (const auto loop = known.history.crash_loop(3))
         text += fmt::format("  pod {}, container {} {}, {} times in a row\n", loop->pod,
                             loop->container, describe(loop->end), loop->times);

@@ -102,6 +102,12 @@ INSTANTIATE_TEST_SUITE_P(
         Faults{"elastic-chaos",
                {"operator-1 crashes", "a request is lost", "the calendar is set by",
                 "the connections of", "a worker of", "masters' records fail", "a master starts"}},
+        Faults{"elastic-jobs",
+               {"dlrover-master-0 is killed", "the API is away", "the API is back",
+                "operator-1 crashes", "a worker of", "the connections of elasticjob-job-",
+                "masters' records fail", "node-0 dies", "falls silent", "is evicted", "user: pod",
+                "user: elasticjobs", "user: scaleplans", "is executed.", "charged for",
+                "dlrover-master-1"}},
         Faults{"elastic", {"is cut", "is killed", "is lost", "falls silent", "records fail"}},
         Faults{"meddling",
                {"PyTorchJobSuspended", "PyTorchJobResumed", "user: pod", "user: services",
@@ -113,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(BuiltinScenarios, EqualSeedsGiveEqualRunsOfAgentsToo) {
-    for (const char* name : {"elastic", "elastic-pods", "elastic-chaos"}) {
+    for (const char* name : {"elastic", "elastic-pods", "elastic-chaos", "elastic-jobs"}) {
         const sim::Scenario scenario = scenario_named(name);
         for (const std::uint64_t seed : seeds_of_this_run(kSeeds, kSeeds)) {
             const auto one = sim::simulate(scenario, {.seed = seed, .tell = {}});

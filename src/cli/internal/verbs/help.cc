@@ -61,6 +61,7 @@ Usage: muster VERB [FLAGS]
   migrate check     show which jobs of a cluster would behave differently under this operator
   operator          run the operator of all job kinds on a cluster
   master            run the master of an elastic job in a process of its own
+  ask-master        connect a program of a job with parameter servers to that master
   share -- CMD...   run a command several times at once on one GPU or machine, each with its share
   rsh HOST CMD...   run a command on a worker of an MPIJob; mpirun calls it
   manifests         print what installs the operator on a cluster, for kubectl apply

@@ -20,8 +20,8 @@ policies by which the cluster rejects invalid jobs when they are created. Nothin
 
 Usage: muster manifests [FLAGS] | kubectl apply -f -
 
-      --mpi                  run MPIJobs, too; for them the operator may read and write all Secrets and ConfigMaps, make
-                             roles, and run commands in pods, wherever it runs jobs (default: it leaves them alone)
+      --mpi                  run MPIJobs, too; for them the operator may read and write all Secrets, and run commands in
+                             pods, wherever it runs jobs (default: it leaves them alone)
       --agent-tokens         give the agents of elastic PyTorchJobs (muster-run) a token of their job; for that the
                              operator may read and make all Secrets wherever it runs jobs
   -n, --namespace NS         run the jobs of this namespace only, with roles there (default: of all)

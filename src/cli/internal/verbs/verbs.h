@@ -47,6 +47,7 @@
     VERB(completion)       \
     VERB(rsh)              \
     VERB(master)           \
+    VERB(ask_master)       \
     VERB(share)            \
     VERB(operator)         \
     VERB(migrate)          \

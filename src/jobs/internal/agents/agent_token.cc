@@ -51,16 +51,13 @@ bool calls_agent(const kube::Container& container) {
     return false;
 }
 
+const kube::EnvVar* variable_of(const kube::Container& container, std::string_view name) {
+    const auto found = std::ranges::find(container.env, name, &kube::EnvVar::name);
+    return found == container.env.end() ? nullptr : &*found;
+}
+
 bool has_own_token(const kube::Container& container) {
-    const auto is_token = [](const kube::EnvVar& variable) {
-        return variable.name == kTokenVariable || variable.name == "MUSTER_TOKEN_FILE";
-    };
-    if (std::ranges::any_of(container.env, is_token)) return true;
-    const auto gives_file = [](std::string_view word) {
-        return word.find("--token-file") != word.npos || word.find("--token_file") != word.npos;
-    };
-    return std::ranges::any_of(container.command, gives_file) ||
-           std::ranges::any_of(container.args, gives_file);
+    return variable_of(container, kTokenVariable) != nullptr || has_token_file(container);
 }
 
 bool is_annotated_agent(const Job& job) {
@@ -86,6 +83,20 @@ Result<void> make_agent_token(json::object& content) {
 }
 
 }  // namespace
+
+std::optional<kube::EnvVar> own_token(const kube::Container& container) {
+    const kube::EnvVar* const variable = variable_of(container, kTokenVariable);
+    return variable == nullptr ? std::nullopt : std::optional(*variable);
+}
+
+bool has_token_file(const kube::Container& container) {
+    const auto gives_file = [](std::string_view word) {
+        return word.find("--token-file") != word.npos || word.find("--token_file") != word.npos;
+    };
+    return variable_of(container, "MUSTER_TOKEN_FILE") != nullptr ||
+           std::ranges::any_of(container.command, gives_file) ||
+           std::ranges::any_of(container.args, gives_file);
+}
 
 bool has_agent_token(const Job& job) {
     if (!job.platform.agent_tokens) return false;

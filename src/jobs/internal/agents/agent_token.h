@@ -23,6 +23,11 @@ std::vector<OwnedObject> agent_token(const Job& job, const std::vector<SeenPod>&
 /// The variable, in each container that runs an agent.
 void add_agent_token(const Job& job, const ReplicaId& replica, kube::Pod& pod);
 
+/// A container's own token, if a variable of its own has it.
+std::optional<kube::EnvVar> own_token(const kube::Container& container);
+/// Whether it reads its own token from a file.
+bool has_token_file(const kube::Container& container);
+
 /// The annotation kAgent, if its value has no meaning.
 std::optional<Cause> ineffective_agent(const Job& job);
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "jobs/internal/elasticjob/elastic_master.h"
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/elasticjob/master_annotations.h"
 #include "jobs/internal/text.h"
@@ -10,6 +11,9 @@
 
 namespace muster::jobs {
 namespace {
+
+/// Ours: the agent tells it to the job's master.
+constexpr const char* kNodeName = "MUSTER_NODE_NAME";
 
 std::string replica_endpoints(const Job& job, std::string_view type) {
     const std::string name(type);
@@ -98,6 +102,9 @@ Result<std::vector<Variable>> elastic_environment(const Job& job, const ReplicaI
     if (replica.type != kElasticMaster) {
         add_place(job, replica, variables);
         if (strategy != ElasticStrategy::kLocal) add_master(job, variables);
+        if (has_record_object(job))
+            variables.add_field(kNodeName, "spec.nodeName",
+                                "its node, for the master's wish to leave out a bad one");
         if (strategy == ElasticStrategy::kParameterServer)
             variables.add("TF_CONFIG", tf_config(job, replica),
                           "chief, ps and worker, and the replica's own task");

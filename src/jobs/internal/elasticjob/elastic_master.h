@@ -1,28 +1,18 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "jobs/internal/agents/master_in_pod.h"
 #include "jobs/kind.h"
 
 namespace muster::jobs {
 
-// The master of an elastic job in a pod of its own (`muster master`): the objects that it needs, and
-// how it is called. They are the same for every kind whose jobs have such a master.
+/// Whether the record and the plan are in the API. Not of a master of the user's image, which has
+/// none.
+bool has_record_object(const Job& job);
 
-/// "<job>-plan": the one ScalePlan in which it says what it wants.
-std::string elastic_master_plan(const Job& job);
-
-/// ServiceAccount, Role, RoleBinding and ConfigMap, all called as its service is
-/// (elastic_master_service()). The Role allows to read, watch and write two
-/// objects by their names, that ConfigMap and that ScalePlan, and nothing else: RBAC can't limit a
-/// creation to a name, so both are made by the operator. The ConfigMap is made empty, and what is in
-/// it is the master's.
-std::vector<OwnedObject> elastic_master_objects(const Job& job);
-/// The types of these objects.
-std::vector<kube::ResourceType> elastic_master_types();
-
-/// What follows the name of the program: "master --job a --namespace b --record-object c --port d".
-std::vector<std::string> elastic_master_words(const Job& job, int port);
+/// The master of an ElasticJob in its pod: its objects are called as its service is
+/// (elastic_master_service()), it follows the number of workers, and writes a ScalePlan. Upstream's master makes pods as
+/// the account `default` of the namespace, to which its users bind a role by hand, and has no record;
+/// a master of the user's image has none either.
+MasterInPod elastic_master(const Job& job);
 
 }  // namespace muster::jobs

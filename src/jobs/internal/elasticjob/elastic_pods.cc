@@ -5,8 +5,8 @@
 
 #include "jobs/internal/agents/agent_in_pods.h"
 #include "jobs/internal/agents/agent_token.h"
+#include "jobs/internal/elasticjob/elastic_master.h"
 #include "jobs/internal/elasticjob/elasticjob.h"
-#include "jobs/internal/program_in_pods.h"
 
 namespace muster::jobs {
 namespace {
@@ -43,14 +43,6 @@ void set_priority(const Job& job, const ReplicaId& replica, kube::Pod& pod) {
     if (high) pod.spec.priority_class_name = *high ? "high" : "low";
 }
 
-/// What a container of the pod that starts again continues with.
-constexpr std::string_view kRecordVolume = "muster-record";
-constexpr std::string_view kRecordDirectory = "/var/lib/muster";
-
-/// Belongs to the program that the container had.
-constexpr std::array<std::string_view, 4> kOfOtherProgram{"livenessProbe", "readinessProbe",
-                                                          "startupProbe", "lifecycle"};
-
 }  // namespace
 
 std::string elastic_master_service(std::string_view job_name) {
@@ -59,7 +51,7 @@ std::string elastic_master_service(std::string_view job_name) {
 
 std::string elastic_master_address(const Job& job) {
     return fmt::format("{}.{}:{}", elastic_master_service(job.metadata.name), job.service_domain(),
-                       kElasticMasterPort);
+                       kMasterPort);
 }
 
 bool has_own_master(const Job& job) {
@@ -74,57 +66,6 @@ std::vector<std::string> agent_types(const Job& job) {
     return types;
 }
 
-ReplicaSpec default_master(const Job& job) {
-    kube::Container container;
-    container.name = job.kind->container_name;
-    container.resources.requests = {{"cpu", "20m"}, {"memory", "32Mi"}};
-    container.resources.limits = {{"memory", "256Mi"}};
-    container.ports.push_back({.name = job.kind->port_name,
-                               .container_port = kElasticMasterPort,
-                               .protocol = {},
-                               .rest = {}});
-    ReplicaSpec spec;
-    spec.replicas = 1;
-    spec.restart_policy = job.kind->default_policy(kElasticMaster);
-    spec.template_.spec.containers.push_back(std::move(container));
-    return spec;
-}
-
-void put_master(const Job& job, kube::Pod& pod) {
-    const kube::Container* const found = default_container(*job.kind, pod.spec);
-    if (found == nullptr) return;
-    kube::Container& container =
-        pod.spec.containers[static_cast<std::size_t>(found - pod.spec.containers.data())];
-    const Platform& platform = job.platform;
-    std::string program = "muster";
-    if (!platform.node_program.empty()) {
-        program = program_in_pods(platform);
-        add_program(platform, pod, container);
-    } else if (!platform.program_image.empty()) {
-        program = kProgramInImage;
-    }
-    container.image = platform.program_image.empty() ? "muster" : platform.program_image;
-    container.command = {program,     "master",
-                         "--job",     job.metadata.name,
-                         "--records", fmt::format("{}/record", kRecordDirectory),
-                         "--port",    std::to_string(kElasticMasterPort)};
-    // Its predecessor's record went with that pod.
-    if (pod.metadata.annotations.contains(std::string(annotations::kRestarts)))
-        container.command.emplace_back("--successor");
-    kube::Volume record;
-    record.name = kRecordVolume;
-    record.empty_dir.emplace();
-    pod.spec.volumes.push_back(std::move(record));
-    container.volume_mounts.push_back({.name = std::string(kRecordVolume),
-                                       .mount_path = std::string(kRecordDirectory),
-                                       .sub_path = {},
-                                       .read_only = {},
-                                       .rest = {}});
-    container.args.clear();
-    container.working_dir.clear();
-    for (const std::string_view key : kOfOtherProgram) container.rest.erase(key);
-}
-
 /// Whatever launcher the program of the pod calls is our agent.
 void put_elastic_agent(const Job& job, kube::Pod& pod) {
     const kube::Container* const chosen = default_container(*job.kind, pod.spec);
@@ -136,30 +77,35 @@ void finish_elastic_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod
     add_upstream_labels(job, replica, pod);
     set_priority(job, replica, pod);
     const bool is_master = replica.type == kElasticMaster;
-    if (is_master && !has_own_master(job)) put_master(job, pod);
-    if (!is_master && strategy_of(job) != ElasticStrategy::kLocal) put_elastic_agent(job, pod);
+    if (is_master && !has_own_master(job)) put_master(job, elastic_master(job), pod);
+    if (!is_master && strategy_of(job) != ElasticStrategy::kLocal) {
+        put_elastic_agent(job, pod);
+        connect_to_master(job, replica, pod);
+    }
     add_agent_token(job, replica, pod);
 }
 
-/// The name by which agents find whichever pod of the master runs. It has no address of its own: that
-/// needs no proxy, and one machine has none.
+/// First the name by which agents find whichever pod of the master runs. It has no address of its own:
+/// that needs no proxy, and one machine has none.
 std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector<SeenPod>& seen) {
     if (strategy_of(job) == ElasticStrategy::kLocal) return {};
     std::vector<OwnedObject> objects;
     json::object selector;
     for (const auto& [key, value] : job_labels(*job.kind, job.metadata.name)) selector[key] = value;
     selector[labels::kReplicaType] = kElasticMaster;
-    objects.push_back(OwnedObject{
-        .type = kube::types::kServices,
-        .name = elastic_master_service(job.metadata.name),
-        .labels = {{fmt::format("{}name", kUpstreamPrefix), job.metadata.name}},
-        .content = {{"spec",
-                     {{"clusterIP", "None"},
-                      {"selector", std::move(selector)},
-                      {"publishNotReadyAddresses", true},
-                      {"ports", json::array{json::object{{"name", job.kind->port_name},
-                                                         {"port", kElasticMasterPort}}}}}}},
-        .kept = {"spec.selector", "spec.publishNotReadyAddresses"}});
+    objects.push_back(
+        OwnedObject{.type = kube::types::kServices,
+                    .name = elastic_master_service(job.metadata.name),
+                    .labels = {{fmt::format("{}name", kUpstreamPrefix), job.metadata.name}},
+                    .content = {{"spec",
+                                 {{"clusterIP", "None"},
+                                  {"selector", std::move(selector)},
+                                  {"publishNotReadyAddresses", true},
+                                  {"ports", json::array{json::object{{"name", job.kind->port_name},
+                                                                     {"port", kMasterPort}}}}}}},
+                    .kept = {"spec.selector", "spec.publishNotReadyAddresses"}});
+    std::ranges::move(rank_services(job, seen), std::back_inserter(objects));
+    std::ranges::move(master_objects(job, elastic_master(job)), std::back_inserter(objects));
     std::ranges::move(agent_token(job, seen), std::back_inserter(objects));
     return objects;
 }

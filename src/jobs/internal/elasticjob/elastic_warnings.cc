@@ -29,6 +29,17 @@ void check_optimizer(const ElasticJobSpec& spec, Found& found) {
                                     "DLROVER_BRAIN_SERVICE_ADDR, and nothing else reads it"));
 }
 
+/// Upstream's definition has these, its operator had them up to v0.4, and nothing read them.
+void check_old_switches(const ElasticJobSpec& spec, Found& found) {
+    if (spec.enable_elastic_scheduling.has_value())
+        found.push_back(ineffective("spec.enableElasticScheduling",
+                                    "has no effect: the number of pods follows edits and plans "
+                                    "in any case; remove it"));
+    if (spec.enable_dynamic_sharding.has_value())
+        found.push_back(ineffective("spec.enableDynamicSharding",
+                                    "has no effect: no data shards are handed out; remove it"));
+}
+
 void check_replica(const Job& job, const std::string& type, const ElasticReplicaSpec& spec,
                    Found& found) {
     const std::string path = job.replica_path(type);
@@ -134,6 +145,7 @@ std::vector<Cause> elastic_warnings(const Job& job) {
     Found found;
     const ElasticJobSpec& spec = elastic_spec(job);
     check_optimizer(spec, found);
+    check_old_switches(spec, found);
     for (const ReplicaType& type : job.kind->replica_types)
         if (const ElasticReplicaSpec* replica = elastic_replica(job, type.name))
             check_replica(job, type.name, *replica, found);

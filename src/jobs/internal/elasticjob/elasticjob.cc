@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "jobs/internal/choices.h"
+#include "jobs/internal/elasticjob/elastic_master.h"
+#include "jobs/internal/elasticjob/master_annotations.h"
+#include "jobs/internal/elasticjob/resource_limits.h"
 #include "jobs/internal/spec_binding.h"
 #include "jobs/internal/text.h"
 #include "jobs/internal/variables.h"
@@ -74,6 +77,8 @@ static FieldNotes field_notes(const ElasticJobSpec*) {
          .text = "Variables of every pod; an entry without a name has that of its key.",
          .schema = variables},
         {.member = "suspend", .text = "While true the job has no pods."},
+        {.member = "enable_elastic_scheduling", .text = "Not used; of older versions of DLRover."},
+        {.member = "enable_dynamic_sharding", .text = "Not used; of older versions of DLRover."},
     };
 }
 
@@ -119,7 +124,7 @@ void set_elastic_defaults(Job& job) {
         spec.distribution_strategy = kElasticStrategies[static_cast<std::size_t>(strategy)];
     if (strategy == ElasticStrategy::kParameterServer) make_chief(job);
     if (strategy != ElasticStrategy::kLocal && job.replica(std::string(kElasticMaster)) == nullptr)
-        job.replicas.emplace(kElasticMaster, default_master(job));
+        job.replicas.emplace(kElasticMaster, default_master(job, std::string(kElasticMaster)));
     if (job.platform.cluster)
         for (auto& [type, replica] : job.replicas) {
             const ElasticReplicaSpec* written = elastic_origin(job, type);
@@ -166,6 +171,13 @@ std::optional<std::int32_t> elastic_restart_limit(const Job& job, const std::str
     return spec == nullptr ? kUpstreams : spec->restart_count.value_or(kUpstreams);
 }
 
+/// As upstream has it (dlrover/python/master/node/dist_job_manager.py): workers that meet at a rendezvous
+/// are all alike, and more memory for one of them would hide a leak.
+std::optional<MemoryPolicy> elastic_memory_policy(const Job& job) {
+    if (strategy_of(job) != ElasticStrategy::kParameterServer) return std::nullopt;
+    return memory_policy(job);
+}
+
 std::string elastic_name(std::string_view job_name, const ReplicaId& replica) {
     if (replica.type == kElasticMaster)
         return fmt::format("{}-{}", elastic_master_service(job_name), replica.index);
@@ -177,10 +189,11 @@ std::vector<ReplicaType> elastic_types() {
     return {{.name = std::string(kElasticMaster),
              .only_replicas = 1,
              .default_restart_policy = "ExitCode",
-             .port = kElasticMasterPort,
+             .port = kMasterPort,
              .service = false,
              .own_program = true},
-            {.name = std::string(kElasticPs), .port = kPsPort},
+            // Their services have the names of ranks, whatever the strategy: rank_services().
+            {.name = std::string(kElasticPs), .port = kPsPort, .service = false},
             {.name = std::string(kElasticChief), .only_replicas = 1},
             {.name = std::string(kElasticWorker)},
             {.name = std::string(kElasticEvaluator)}};
@@ -253,11 +266,17 @@ JobKind elasticjob() {
     kind.own_rules = elastic_rules;
     kind.own_admission_rules = elastic_admission_rules();
     kind.own_warnings = elastic_warnings;
+    kind.serves_ranks = [](const Job& job) {
+        return strategy_of(job) == ElasticStrategy::kParameterServer;
+    };
     kind.environment = elastic_environment;
     kind.own_replica_name = elastic_name;
     kind.finish_pod = finish_elastic_pod;
     kind.rising_ids = true;
-    kind.owned_types = {kube::types::kServices};
+    kind.scale_plans = true;
+    kind.has_own_plan = has_record_object;
+    kind.owned_types = master_object_types();
+    kind.owned_types.push_back(kube::types::kServices);
     kind.token_types = {kube::types::kSecrets};
     kind.owned_objects = elastic_owned_objects;
     kind.has_owned_objects = kind.meets_at_master = [](const Job& job) {
@@ -265,6 +284,9 @@ JobKind elasticjob() {
     };
     kind.success_policy = elastic_success;
     kind.restart_limit = elastic_restart_limit;
+    kind.memory_policy = elastic_memory_policy;
+    kind.pending_policy = elastic_pending_policy;
+    kind.pending_annotations = {std::string(kPendingTimeout), std::string(kPendingStrategy)};
     return kind;
 }
 

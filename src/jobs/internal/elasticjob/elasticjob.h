@@ -25,9 +25,6 @@ inline constexpr std::string_view kElasticEvaluator = "evaluator";
 /// Where they are in JobKind::replica_types: in this order their pods are made.
 enum class ElasticType : std::uint8_t { kMaster, kPs, kChief, kWorker, kEvaluator };
 
-/// The port of a job's master, and of its service.
-inline constexpr std::int32_t kElasticMasterPort = 50001;
-
 /// A replica type of an ElasticJob; the common part is moved to Job::replicas.
 struct ElasticReplicaSpec {
     std::optional<std::int32_t> replicas;
@@ -57,12 +54,16 @@ struct ElasticJobSpec {
     std::map<std::string, ElasticReplicaSpec> replica_specs;
     std::map<std::string, kube::EnvVar> envs;
     std::optional<bool> suspend;
+    /// Up to DLRover v0.4; its definition has both to this day.
+    std::optional<bool> enable_elastic_scheduling;
+    std::optional<bool> enable_dynamic_sharding;
     /// Not from the manifest: the part of TF_CONFIG that all replicas share, made with the defaults.
     std::string tf_cluster;
 };
 BOOST_DESCRIBE_STRUCT(ElasticJobSpec, (),
                       (run_policy, distribution_strategy, resource_limits, optimize_mode,
-                       brain_service, replica_specs, envs, suspend))
+                       brain_service, replica_specs, envs, suspend, enable_elastic_scheduling,
+                       enable_dynamic_sharding))
 
 const ElasticJobSpec& elastic_spec(const Job& job);
 ElasticJobSpec& elastic_spec(Job& job);
@@ -93,6 +94,14 @@ Result<std::vector<Variable>> elastic_environment(const Job& job, const ReplicaI
 std::string tf_cluster_of(const Job& job);
 void finish_elastic_pod(const Job& job, const ReplicaId& replica, kube::Pod& pod);
 
+// --- parameter servers
+
+/// Gives a pod of a job with parameter servers what its programs ask the master with, and lets a
+/// parameter server attend there.
+void connect_to_master(const Job& job, const ReplicaId& replica, kube::Pod& pod);
+/// The Services of the ranks of parameter servers, and in a job with that strategy of all its replicas.
+std::vector<OwnedObject> rank_services(const Job& job, const std::vector<SeenPod>& seen);
+
 // --- the job's master
 
 std::string elastic_master_service(std::string_view job_name);
@@ -102,10 +111,6 @@ std::string elastic_master_address(const Job& job);
 bool has_own_master(const Job& job);
 /// The types whose programs are agents, or call them.
 std::vector<std::string> agent_types(const Job& job);
-/// The replica for a job that has none in its manifest.
-ReplicaSpec default_master(const Job& job);
-/// Puts our program into the pod.
-void put_master(const Job& job, kube::Pod& pod);
 std::vector<OwnedObject> elastic_owned_objects(const Job& job, const std::vector<SeenPod>& seen);
 
 // --- rules
@@ -116,5 +121,11 @@ std::vector<Cause> elastic_warnings(const Job& job);
 /// Whether a replica of this rank is of high priority; unset without a valid `priority`.
 std::optional<bool> has_high_priority(std::string_view priority, std::int32_t rank,
                                       std::int32_t replicas);
+
+// --- pods that wait for nodes
+
+/// From the annotations, the priorities, `criticalNodes`, and what the workers' command says to its
+/// launcher.
+PendingPolicy elastic_pending_policy(const Job& job);
 
 }  // namespace muster::jobs

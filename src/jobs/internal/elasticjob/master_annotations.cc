@@ -43,8 +43,6 @@ const std::string* written(const Job& job, std::string_view name) {
 std::span<const MasterAnnotation> master_annotations() {
     using enum MasterAnnotation::Type;
     using enum MasterAnnotation::Effect;
-    static constexpr std::string_view kPending =
-        "pods wait as long as it takes; spec.runPolicy.activeDeadlineSeconds limits the whole job";
     static constexpr std::string_view kHang =
         "the flags of the agent say when workers hang (muster-run --help)";
     static constexpr std::string_view kCheck =
@@ -63,12 +61,12 @@ std::span<const MasterAnnotation> master_annotations() {
          .standard = "base",
          .effect = kVariable},
         {.name = "dynamic_failover_extension", .type = kText, .effect = kVariable},
-        {.name = "pending_timeout", .type = kNumber, .standard = "900", .instead = kPending},
-        {.name = "pending_fail_strategy",
+        {.name = kPendingTimeout, .type = kNumber, .standard = "900", .effect = kPending},
+        {.name = kPendingStrategy,
          .type = kChoice,
          .choices = {"-1", "0", "1", "2"},
          .standard = "1",
-         .instead = kPending},
+         .effect = kPending},
         {.name = "pre_check_ops", .type = kText, .instead = kCheck},
         {.name = "pre_check_bypass", .type = kText, .instead = kCheck},
         {.name = "hang_detection",

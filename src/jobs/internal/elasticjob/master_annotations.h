@@ -21,6 +21,7 @@ struct MasterAnnotation {
     };
     enum class Effect : std::uint8_t {
         kVariable,  ///< a variable of the pods has it
+        kPending,   ///< JobKind::pending_policy follows it
         kNone,      ///< `instead` says what does the same here, or why nothing does
     };
 
@@ -32,6 +33,9 @@ struct MasterAnnotation {
     Effect effect = Effect::kNone;
     std::string_view instead = {};
 };
+
+inline constexpr std::string_view kPendingTimeout = "pending_timeout";
+inline constexpr std::string_view kPendingStrategy = "pending_fail_strategy";
 
 std::span<const MasterAnnotation> master_annotations();
 /// The value on the job if it is valid, else the standard one.

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/text.h"
 #include "jobs/internal/variables.h"
+#include "jobs/scale_plan.h"
 #include "kube/values/field_path.h"
 #include "kube/values/quantity.h"
 
@@ -33,11 +35,39 @@ double requested(const kube::Container& container, std::string_view limit) {
     return sum;
 }
 
-double requested(const Job& job, std::string_view limit) {
+double requested(const ReplicaSpec& spec, std::string_view limit) {
     double sum = 0;
-    for (const auto& [type, spec] : job.replicas)
-        for (const kube::Container& container : spec.template_.spec.containers)
-            sum += wanted(job, type) * requested(container, limit);
+    for (const kube::Container& container : spec.template_.spec.containers)
+        sum += requested(container, limit);
+    return sum;
+}
+
+/// Null for a type without containers. A chief that is made of the first worker has its template.
+const kube::Container* container_of(const Job& job, const std::string& type) {
+    const ReplicaSpec* spec = job.replica(type);
+    if (spec == nullptr && type == kElasticChief) spec = job.replica(std::string(kElasticWorker));
+    return spec == nullptr ? nullptr : default_container(*job.kind, spec->template_.spec);
+}
+
+/// What single replicas request beyond what their templates do.
+double beyond_templates(const Job& job, std::string_view limit) {
+    double sum = 0;
+    for (const auto& [type, members] : job.status.members) {
+        const kube::Container* container = container_of(job, type);
+        if (container == nullptr) continue;
+        const kube::ResourceList written = ownable_amounts(*container);
+        for (const auto& [rank, own] : members.resources) {
+            kube::Container changed = *container;
+            set_amounts(changed, in_effect(own, written));
+            sum += requested(changed, limit) - requested(*container, limit);
+        }
+    }
+    return sum;
+}
+
+double requested(const Job& job, std::string_view limit) {
+    double sum = beyond_templates(job, limit);
+    for (const auto& [type, spec] : job.replicas) sum += wanted(job, type) * requested(spec, limit);
     return sum;
 }
 
@@ -47,6 +77,21 @@ std::string amount_text(std::string_view limit, double amount) {
 }
 
 }  // namespace
+
+MemoryPolicy memory_policy(const Job& job) {
+    MemoryPolicy policy;
+    for (const ReplicaType& type : job.kind->replica_types) {
+        const ReplicaSpec* spec = job.replica(type.name);
+        const bool counts = spec != nullptr && elastic_origin(job, type.name) != nullptr;
+        const double bytes = counts ? requested(*spec, "memory") : 0;
+        policy.each.push_back(static_cast<std::int64_t>(std::min(bytes, 1e18)));
+    }
+    const auto& limits = elastic_spec(job).resource_limits;
+    if (const auto limit = limits.find("memory"); limit != limits.end())
+        if (const auto quantity = kube::Quantity::parse(limit->second))
+            policy.limit = quantity->ceil_units();
+    return policy;
+}
 
 void check_resource_limits(const Job& job, std::vector<Cause>& causes) {
     constexpr double kRounding = 1 + 1e-9;

@@ -46,7 +46,9 @@ class Dependents::Recount {
 };
 
 Slot& Dependents::slot(SlotId id) {
-    if (types_.size() <= id.type) types_.resize(std::size_t{id.type} + 1);
+    for (std::size_t type = types_.size(); type <= id.type; ++type)
+        types_.emplace_back().totals.restarts =
+            rules_.former_restarts(static_cast<std::uint8_t>(type));
     std::vector<Slot>& slots = types_[id.type].slots;
     const auto index = static_cast<std::size_t>(id.index);
     // Only unwanted slots are added here, and an empty one of those counts for nothing.
@@ -139,6 +141,9 @@ void Dependents::change_members(JobMembersPtr members, const jobs::JobStatus& st
         write_off(id, slot(id));
         if (!former_rules.wants(id)) forget_restarts(id, slot(id));
     }
+    for (std::uint8_t type = 0; type < types_.size(); ++type)
+        types_[type].totals.restarts +=
+            rules_.former_restarts(type) - former_rules.former_restarts(type);
     // Heirs that were there before are in the totals.
     for (const Legacy& legacy : left) {
         const bool counted = !std::ranges::binary_search(changed, legacy.to);
@@ -151,8 +156,15 @@ void Dependents::change_members(JobMembersPtr members, const jobs::JobStatus& st
     settle_restarts(known);
 }
 
-/// An operator before us may have died between two writes.
+/// An operator before us may have died between two writes: a replica that follows another one has
+/// no pod yet that would tell what its rank has had. One that was seen to go has told it.
 void Dependents::note_predecessors() {
+    for (std::size_t type = 0; type < rules_.members->size(); ++type)
+        for (const auto& [id, restarts] : (*rules_.members)[type].restarts())
+            if (const SlotId at{static_cast<std::uint8_t>(type), id}; !slot(at).pod) {
+                Recount recount(*this, at);
+                recount.slot().carried = std::max(recount.slot().carried, restarts);
+            }
     for (const Legacy& legacy : legacies_of_the_gone(rules_, types_)) {
         Recount recount(*this, legacy.to);
         hand_over(legacy);
@@ -209,6 +221,12 @@ void Dependents::forget_restarts(SlotId id, Slot& slot) const {
     slot.carried = -own.restarts;
 }
 
+std::int32_t Dependents::restarts_of(SlotId id) const {
+    ReplicaTotals own;
+    if (const Slot* slot = at(id)) count(own, id, *slot, +1);
+    return own.restarts;
+}
+
 void Dependents::sum_up() {
     std::vector<ReplicaTotals> anew = recomputed_totals();
     for (std::size_t type = 0; type < types_.size(); ++type)
@@ -217,10 +235,12 @@ void Dependents::sum_up() {
 
 std::vector<ReplicaTotals> Dependents::recomputed_totals() const {
     std::vector<ReplicaTotals> all(types_.size());
-    for (std::size_t type = 0; type < types_.size(); ++type)
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+        all[type].restarts = rules_.former_restarts(static_cast<std::uint8_t>(type));
         for (std::size_t i = 0; i < types_[type].slots.size(); ++i)
             count(all[type], {static_cast<std::uint8_t>(type), static_cast<std::int32_t>(i)},
                   types_[type].slots[i], +1);
+    }
     return all;
 }
 

@@ -69,6 +69,8 @@ class Dependents {
     }
     bool has_pods() const;
     bool wants(SlotId slot) const { return rules_.wants(slot); }
+    /// What a replica has had, with those before it in its rank.
+    std::int32_t restarts_of(SlotId slot) const;
     /// Null for kinds whose ids don't rise.
     const Members* members(std::uint8_t type) const {
         return rules_.members ? &(*rules_.members)[type] : nullptr;

@@ -222,7 +222,8 @@ const jobs::JobKind* JobCaches::kind_of(std::string_view key) const {
 
 Task<std::shared_ptr<const jobs::Job>> JobCaches::whole_job(JobPtr job) {
     if (auto known = specs_.find(job->uid, job->generation)) co_return known;
-    auto read = co_await client_.get(job->kind->resource, job->namespace_, job->name);
+    kube::Client client = client_.of_flow(job->uid.get());
+    auto read = co_await client.get(job->kind->resource, job->namespace_, job->name);
     if (!read.has_value()) {
         log::warning("a job could not be read", {{"kind", job->kind->resource.kind},
                                                  {"namespace", job->namespace_},
@@ -235,7 +236,8 @@ Task<std::shared_ptr<const jobs::Job>> JobCaches::whole_job(JobPtr job) {
         [this, job, object = *read] {
             return project_job(*job->kind, *object, nullptr, options_.platform);
         });
-    if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation)
+    if (!made.job || made.record->uid != job->uid || made.record->generation != job->generation ||
+        !has_asked(*made.record, job->asked ? *job->asked : Asked()))
         co_return nullptr;  // the watch is about to show its new state
     specs_.put(job->uid, job->generation, made.job, false);
     co_return std::move(made.job);

@@ -70,6 +70,8 @@ class JobCaches {
     /// from the same moment: only the API can say that a job is gone.
     std::vector<JobRecord> missing_owners() const;
     std::vector<Refused> refused() const;
+    /// Where the jobs run.
+    const jobs::Platform& platform() const { return options_.platform; }
 
     Table& table() { return table_; }
     const Table& table() const { return table_; }

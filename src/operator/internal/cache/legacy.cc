@@ -35,8 +35,9 @@ std::vector<Legacy> legacies(const CountingRules& rules, const Expectations* exp
         const Slot& slot = slots[static_cast<std::size_t>(from.index)];
         ReplicaTotals own;
         add_to(own, rules, expectations, from, slot, +1);
-        Legacy legacy{
-            .to = {from.type, heir->second}, .restarts = own.restarts, .former = std::nullopt};
+        Legacy legacy{.to = {from.type, heir->second},
+                      .restarts = before.contains(heir->second) ? 0 : own.restarts,
+                      .former = std::nullopt};
         if (slot.pod && slot.pod->phase == PodPhase::kFailed) {
             legacy.former = former(*slot.pod);
             legacy.former->counted = own.due > 0;
@@ -58,7 +59,7 @@ std::vector<Legacy> legacies_of_the_gone(const CountingRules& rules,
         const auto& [slots, totals] = types[type.type];
         if (totals.vacant.empty() || totals.surplus.empty()) continue;
         const auto heirs = ids_by_rank((*rules.members)[type.type], totals.vacant);
-        std::map<SlotId, Legacy> latest;  // of a rank: it tells what those before it have cost
+        std::map<SlotId, Legacy> latest;  // of a rank
         for (auto id = totals.surplus.next(0); id >= 0; id = totals.surplus.next(id + 1)) {
             const PodPtr& pod = slots[static_cast<std::size_t>(id)].pod;
             if (!pod || pod->phase != PodPhase::kFailed) continue;
@@ -66,10 +67,7 @@ std::vector<Legacy> legacies_of_the_gone(const CountingRules& rules,
             if (heir == heirs.end() || heir->second <= id) continue;
             const Consequence next = consequence_of(PodEnd::kFailed, pod->final_exit_code,
                                                     rules.restart_rules(*pod, type));
-            Legacy legacy{.to = {type.type, heir->second},
-                          .restarts = pod->restart_history.restarts + pod->node_restarts +
-                                      (next.counts ? 1 : 0),
-                          .former = former(*pod)};
+            Legacy legacy{.to = {type.type, heir->second}, .restarts = 0, .former = former(*pod)};
             legacy.former->counted = next.counts;
             legacy.former->id_unused = true;
             const SlotId to = legacy.to;

@@ -8,11 +8,10 @@
 
 namespace muster::operators {
 
-/// What a replica leaves to the one that has its rank from now on, for kinds whose ids rise: what it
-/// has cost belongs to the rank.
+/// What a replica leaves to the one that has its rank from now on, for kinds whose ids rise.
 struct Legacy {
     SlotId to;
-    std::int32_t restarts = 0;
+    std::int32_t restarts = 0;           ///< none for one that was there before: members have them
     std::optional<FormerObject> former;  ///< the pod that went
 };
 
@@ -22,8 +21,8 @@ std::vector<Legacy> legacies(const CountingRules& rules, const Expectations* exp
                              const std::vector<SlotsOfType>& types, const JobMembers& next);
 
 /// An operator before us may have died between the status that says who replaces a failed pod and
-/// the creation of that one: what the pods that failed, and are no members any more, leave to vacant
-/// slots.
+/// the creation of that one: the pods that failed, and are no members any more, by the vacant slots
+/// that follow them. Restarts are not among it: the members have them.
 std::vector<Legacy> legacies_of_the_gone(const CountingRules& rules,
                                          const std::vector<SlotsOfType>& types);
 

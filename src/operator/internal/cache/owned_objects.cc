@@ -50,9 +50,15 @@ OwnedObjectRecord project_owned_object(const kube::ResourceType& type, const jso
         record.phase = kube::string_at(*status, "phase");
     for (const auto& [key, value] : object.get_object()) {
         if (key == "apiVersion" || key == "kind" || key == "metadata" || key == "status") continue;
-        json::value& kept = record.content[key] = value;
-        if (type == kube::types::kSecrets && key == "data" && kept.is_object())
-            for (auto& entry : kept.get_object()) entry.value() = true;
+        const bool only_keys =
+            key == "binaryData" || (type == kube::types::kSecrets && key == "data");
+        json::value& kept = record.content[key];
+        if (!only_keys || !value.is_object()) {
+            kept = value;
+            continue;
+        }
+        kept.emplace_object();
+        for (const auto& entry : value.get_object()) kept.get_object()[entry.key()] = true;
     }
     return record;
 }

@@ -33,7 +33,8 @@ struct OwnedObjectRecord {
     WallTime created{};
     std::int32_t in_a_row = 0;  ///< from the annotation
     std::string phase = {};     ///< of its status, if it has one
-    /// Everything but apiVersion, kind, metadata and status; of a Secret's data only the keys.
+    /// Everything but apiVersion, kind, metadata and status; of a Secret's data and of binary data,
+    /// which may be large and are not compared, only the keys.
     json::object content;
 
     OwnedObjectId id() const { return {kind, name}; }

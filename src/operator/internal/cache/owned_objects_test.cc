@@ -98,6 +98,11 @@ TEST(OwnedObjects, WhatIsKeptOfOne) {
                                    json::parse(R"({"kind":"ConfigMap","data":{"a":"b"}})"))
                   .content,
               parsed(R"({"data":{"a":"b"}})"));
+    const json::value of_a_master =
+        json::parse(R"({"kind":"ConfigMap","data":{"epoch":"1"},"binaryData":{"record":"AAAA"}})");
+    EXPECT_EQ(project_owned_object(kube::types::kConfigMaps, of_a_master).content,
+              parsed(R"({"data":{"epoch":"1"},"binaryData":{"record":true}})"))
+        << "a record of a megabyte is of no use to the operator";
 }
 
 // --- when the planner asks for them

@@ -10,8 +10,11 @@
 #include "base/async/side_thread.h"
 #include "base/log.h"
 #include "base/parse_number.h"
+#include "base/utf8.h"
+#include "jobs/scale_plan.h"
 #include "kube/objects/codec.h"
 #include "kube/objects/pod_contract.h"
+#include "kube/values/quantity.h"
 #include "kube/values/text_size.h"
 #include "kube/values/time.h"
 
@@ -122,6 +125,26 @@ void read_exits(const json::value& status, PodRecord& pod) {
     }
 }
 
+/// Upstream counts an exit code as such an end, too (dlrover/python/common/constants.py, ExitCode).
+bool ended_for_memory(const json::value& container_status) {
+    constexpr std::int32_t kOutOfMemory = 247;
+    const json::value* ended = at(container_status, {"state", "terminated"});
+    return ended != nullptr && (text(child(ended, "reason")) == "OOMKilled" ||
+                                number(child(ended, "exitCode")) == kOutOfMemory);
+}
+
+/// The limit of a container, else its request, else 0.
+std::int64_t memory_of(const json::value& pod, std::string_view container) {
+    for (const json::value& one : list(at(pod, {"spec", "containers"}))) {
+        if (text(child(&one, "name")) != container) continue;
+        for (const std::string_view part : {"limits", "requests"})
+            if (const json::value* amount = at(one, {"resources", part, "memory"}))
+                if (const auto quantity = kube::Quantity::parse(*amount))
+                    return std::max<std::int64_t>(quantity->ceil_units(), 0);
+    }
+    return 0;
+}
+
 // Statuses and annotations can be written by others, too. Beyond any real count they count as the
 // most, so that sums of them fit.
 constexpr std::int32_t kMostOfPod = 50'000;
@@ -180,6 +203,34 @@ std::optional<WallTime> end_of(const json::value& object, const PodRecord& pod) 
     return last;
 }
 
+/// The condition by which a scheduler says that no node takes the pod. That it waits at a gate is no
+/// refusal.
+const json::value* refusal_of(const json::value* status) {
+    for (const json::value& condition : list(child(status, "conditions")))
+        if (text(child(&condition, "type")) == "PodScheduled")
+            return text(child(&condition, "status")) == "False" &&
+                           text(child(&condition, "reason")) == "Unschedulable"
+                       ? &condition
+                       : nullptr;
+    return nullptr;
+}
+
+/// In a large cluster a scheduler has a word for every sort of node.
+constexpr std::size_t kLongestRefusal = 1024;
+
+std::shared_ptr<const PodProblem> problem_of_refusal(const json::value& refusal,
+                                                     const PodRecord& pod) {
+    const std::string words = text(child(&refusal, "message"));
+    std::string message = fmt::format("Error pod {} condition message: ", pod.name);
+    const auto words_at = static_cast<std::uint16_t>(message.size());
+    message += cut_utf8(words, kLongestRefusal);
+    return std::make_shared<const PodProblem>(
+        PodProblem{.reason = "Unschedulable",
+                   .message = std::move(message),
+                   .refused_since = time_at(refusal, {"lastTransitionTime"}).value_or(pod.created),
+                   .words_at = words_at});
+}
+
 /// What upstream reports for an abnormal pod: container statuses if there are any, else those of
 /// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
 std::shared_ptr<const PodProblem> problem_of(const json::value& object, const PodRecord& pod) {
@@ -208,6 +259,7 @@ std::shared_ptr<const PodProblem> problem_of(const json::value& object, const Po
                                      name, message));
     }
     if (!containers->empty()) return nullptr;
+    if (const json::value* refusal = refusal_of(status)) return problem_of_refusal(*refusal, pod);
     const json::value* newest = nullptr;
     std::string newest_time;
     for (const json::value& condition : list(child(status, "conditions"))) {
@@ -308,7 +360,11 @@ std::optional<PodPtr> project_pod(const json::value& object, Kinds kinds) {
     pod->named_as_replica = pod->name == name_of_replica(kind, pod->owner.name, pod->slot);
     const std::string main = default_container_name(kind, object);
     for (const json::value& container : list(child(status, "containerStatuses")))
-        if (text(child(&container, "name")) == main) read_exits(container, *pod);
+        if (text(child(&container, "name")) == main) {
+            read_exits(container, *pod);
+            if (kind.rising_ids && pod->phase == PodPhase::kFailed && ended_for_memory(container))
+                pod->ran_out_of = memory_of(object, main);
+        }
     pod->node_restarts = restarts_in_place(status);
     // The generation is compared with that of the job: a smaller bound would make each new pod one of
     // an earlier generation.
@@ -352,17 +408,39 @@ void bound_counts(jobs::JobStatus& status) {
             bound(*count);
     bound(status.restart_generation);
     bound(status.restarts_in_a_row);
+    if (!status.plan) return;
+    for (auto& [type, asked] : status.plan->replicas)
+        if (asked.replicas) *asked.replicas = std::clamp(*asked.replicas, 0, jobs::kMaxReplicas);
+}
+
+/// The facts of a job, and what the manifest has of them.
+FactsPtr make_facts(const jobs::Job& job, const std::map<std::string, std::int32_t>& written) {
+    auto facts = std::make_shared<JobFacts>(facts_of(job));
+    for (TypeFacts& type : facts->types) {
+        const auto found = written.find(facts->name_of(type.type));
+        if (found != written.end()) type.written = found->second;
+    }
+    return facts;
+}
+
+/// What plans ask of the job beyond this manifest; null for nothing.
+std::shared_ptr<const Asked> asked_beyond(const std::map<std::string, std::int32_t>& written,
+                                          const jobs::JobStatus& status) {
+    if (!status.plan || status.plan->replicas.empty()) return nullptr;
+    Asked asked = jobs::in_effect(*status.plan, written);
+    return asked.empty() ? nullptr : std::make_shared<const Asked>(std::move(asked));
 }
 
 /// Reads the spec; with warnings if the job has not begun.
 std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json::value& object,
                                            const jobs::Platform& platform, bool begun,
+                                           const std::map<std::string, std::int32_t>& written,
                                            JobRecord& record) {
     if (!begun) {
         jobs::Review review = jobs::review(kind, object, platform);
         record.warnings = std::move(review.warnings);
         if (review.problems.empty()) {
-            record.facts = std::make_shared<const JobFacts>(facts_of(review.job));
+            record.facts = make_facts(review.job, written);
             return std::make_shared<const jobs::Job>(std::move(review.job));
         }
     }
@@ -371,11 +449,11 @@ std::shared_ptr<const jobs::Job> read_spec(const jobs::JobKind& kind, const json
         record.problem = std::make_shared<const Error>(std::move(job.error()));
         return nullptr;
     }
-    record.facts = std::make_shared<const JobFacts>(facts_of(*job));
+    record.facts = make_facts(*job, written);
     return std::make_shared<const jobs::Job>(*std::move(job));
 }
 
-/// The annotation may change without a new generation.
+/// Annotations may change without a new generation.
 bool restarts_as_before(const JobFacts& before, const json::value& object) {
     const std::string said =
         text(at(object, {"metadata", "annotations", jobs::annotations::kRestart}));
@@ -383,11 +461,19 @@ bool restarts_as_before(const JobFacts& before, const json::value& object) {
         return type.restarts_all == jobs::restarts_all(before.kind->replica_types[type.type], said);
     });
 }
+bool waits_as_before(const JobFacts& before, const json::value& object) {
+    return !before.pending || before.pending->annotations ==
+                                  pending_annotations(*before.kind, [&](const std::string& name) {
+                                      return text(at(object, {"metadata", "annotations", name}));
+                                  });
+}
 
 bool tells_enough(const JobRecord* before, const JobRecord& now, const json::value& object) {
     return before != nullptr && before->uid == now.uid && now.generation > 0 &&
            before->generation == now.generation &&
-           (before->facts == nullptr || restarts_as_before(*before->facts, object));
+           has_asked(*before, now.asked ? *now.asked : Asked()) &&
+           (before->facts == nullptr || (restarts_as_before(*before->facts, object) &&
+                                         waits_as_before(*before->facts, object)));
 }
 
 }  // namespace
@@ -413,14 +499,24 @@ ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
     bound_counts(status);
     const bool begun = !status.start_time.empty();
     record->status = PackedStatus(status);
+    std::map<std::string, std::int32_t> written;
+    if (kind.scale_plans) written = jobs::written_replicas(kind, object);
+    record->asked = asked_beyond(written, status);
     if (tells_enough(before, *record, object)) {
         record->facts = before->facts;
         record->problem = before->problem;
         if (!begun) record->warnings = before->warnings;
         return {.record = std::move(record), .job = nullptr};
     }
-    std::shared_ptr<const jobs::Job> job = read_spec(kind, object, platform, begun, *record);
+    std::shared_ptr<const jobs::Job> job =
+        record->asked ? read_spec(kind, jobs::with_asked(kind, object, *record->asked), platform,
+                                  begun, written, *record)
+                      : read_spec(kind, object, platform, begun, written, *record);
     return {.record = std::move(record), .job = std::move(job)};
+}
+
+bool has_asked(const JobRecord& job, const Asked& asked) {
+    return job.asked ? *job.asked == asked : asked.empty();
 }
 
 kube::ObjectReference reference_to(const JobRecord& job) {

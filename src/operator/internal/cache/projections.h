@@ -61,6 +61,11 @@ struct DependentRecord {
 struct PodProblem {
     std::string reason;
     std::string message;
+    /// Since when a scheduler finds no node for it; unset: it has one, or none was looked for yet.
+    std::optional<WallTime> refused_since = std::nullopt;
+    std::uint16_t words_at = 0;  ///< where in the message the scheduler's words begin
+
+    std::string_view scheduler_words() const { return std::string_view(message).substr(words_at); }
 
     friend bool operator==(const PodProblem&, const PodProblem&) = default;
 };
@@ -81,6 +86,9 @@ struct PodRecord : DependentRecord {
     /// The current exit code of the default container; unset while it runs, and if the pod ended
     /// without its status (an eviction).
     std::optional<std::int32_t> final_exit_code;
+    /// The memory that its default container could have, in bytes, if it failed because that was not
+    /// enough; 0: it had no limit and requested nothing. Only for kinds whose ids rise.
+    std::optional<std::int64_t> ran_out_of;
     /// Restarts of all containers in place, by the node.
     std::int32_t node_restarts = 0;
     jobs::RestartHistory restart_history;  ///< from the annotations
@@ -121,10 +129,15 @@ struct JobRecord {
     /// `problem` says why.
     FactsPtr facts;
     std::shared_ptr<const Error> problem;
+    /// What the facts have beyond the manifest; null for nothing.
+    std::shared_ptr<const Asked> asked;
     /// About its manifest; kept only until the job begins, when they are reported.
     std::vector<Cause> warnings;
 };
 using JobPtr = std::shared_ptr<const JobRecord>;
+
+/// Whether the facts of a job have this beyond its manifest.
+bool has_asked(const JobRecord& job, const Asked& asked);
 
 /// Nothing for a pod or service that is not a replica of a kind that we know: one of another
 /// program, or without usable labels.
@@ -139,7 +152,7 @@ struct ProjectedJob {
     std::shared_ptr<const jobs::Job> job;  ///< null if `before` was enough, or it can't be run
 };
 /// `before`: an earlier record of the job, or null. The spec is read again only if it has changed
-/// since. `platform`: where the job runs.
+/// since, or what plans ask beyond it has. `platform`: where the job runs.
 ProjectedJob project_job(const jobs::JobKind& kind, const json::value& object,
                          const JobRecord* before, const jobs::Platform& platform = {});
 

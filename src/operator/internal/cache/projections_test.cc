@@ -313,8 +313,9 @@ TEST_P(AbnormalPod, IsTold) {
     json::value object = pod_object();
     object.at("status") = json::parse(GetParam().status);
     PodRecord pod = project(object);
-    EXPECT_EQ(pod.problem ? *pod.problem : PodProblem{},
-              (PodProblem{GetParam().reason, GetParam().message}));
+    const PodProblem found = pod.problem ? *pod.problem : PodProblem{};
+    EXPECT_EQ(found.reason, GetParam().reason);
+    EXPECT_EQ(found.message, GetParam().message);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -373,6 +374,40 @@ TEST(Records, AProblemIsToldWhenItChanges) {
               (std::vector<JobEvent>{{kube::EventType::kWarning, "Unschedulable", "m"}}));
     EXPECT_THAT(pod_news(&stuck, stuck), IsEmpty());
     EXPECT_THAT(pod_news(&stuck, fine), IsEmpty());
+}
+
+TEST(Records, ARefusalOfASchedulerIsKeptWithItsTime) {
+    const auto read = [](const std::string& status) {
+        json::value object = pod_object();
+        object.at("metadata").as_object()["creationTimestamp"] = "2026-01-01T00:00:00Z";
+        object.at("status") = json::parse(status);
+        return project(object);
+    };
+    const auto refused = [](const std::string& rest) {
+        return R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+                   "reason": "Unschedulable", )" +
+               rest + "}]}";
+    };
+    const PodRecord pod =
+        read(refused(R"("message": "0/3 nodes", "lastTransitionTime": "2026-01-01T00:00:09Z")"));
+    ASSERT_TRUE(pod.problem);
+    EXPECT_EQ(pod.problem->refused_since, kube::parse_time("2026-01-01T00:00:09Z"));
+    EXPECT_EQ(pod.problem->scheduler_words(), "0/3 nodes");
+    EXPECT_EQ(read(refused(R"("message": "")")).problem->refused_since, pod.created)
+        << "without a time of its own";
+    const std::string many(10'000, 'x');
+    EXPECT_EQ(read(refused(R"("message": ")" + many + '"')).problem->scheduler_words().size(),
+              1024u);
+    // It waits for somebody's leave, and no node was looked for; or it has one.
+    for (const std::string other :
+         {R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+              "reason": "SchedulingGated", "message": "m"}]})",
+          R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True",
+              "reason": "Unschedulable"}]})",
+          R"({"phase": "Pending"})"}) {
+        const PodRecord waits = read(other);
+        EXPECT_FALSE(waits.problem && waits.problem->refused_since) << other;
+    }
 }
 
 // training-operator pkg/controller.v1/common, TestManagedByExternalController.

@@ -5,8 +5,10 @@
 namespace muster::operators {
 
 FormerObject former(const PodRecord& pod) {
-    return {
-        .in_a_row = pod.restart_history.in_a_row, .created = pod.created, .ended_at = pod.ended_at};
+    return {.in_a_row = pod.restart_history.in_a_row,
+            .created = pod.created,
+            .ended_at = pod.ended_at,
+            .ran_out_of = pod.ran_out_of};
 }
 
 FormerObject former(const ServiceRecord& service) {
@@ -78,7 +80,8 @@ class Share {
         if (outdated) totals_.outdated += sign_;
         if (!rules_.wants(id_)) return mark(totals_.surplus, held);
         totals_.restarts += sign_ * slot_.carried;
-        mark(totals_.unserved, has_services() && !slot_.service && !slot_.creating_service);
+        mark(totals_.unserved,
+             rules_.facts->find(id_.type)->services && !slot_.service && !slot_.creating_service);
         if (!slot_.pod) return count_without_pod();
         totals_.restarts +=
             sign_ * (slot_.pod->restart_history.restarts + slot_.pod->node_restarts);
@@ -87,10 +90,6 @@ class Share {
     }
 
   private:
-    bool has_services() const {
-        const jobs::JobKind& kind = *rules_.facts->kind;
-        return kind.services && kind.replica_types[id_.type].service;
-    }
     void mark(IndexSet& set, bool member) {
         if (member) set.set(id_.index, sign_ > 0);
     }
@@ -122,7 +121,7 @@ class Share {
         if (stopped && pod.ended()) return;
         switch (pod.phase) {
             case PodPhase::kPending:
-                return;
+                return mark(totals_.pending, pod_stays_);
             case PodPhase::kSucceeded:
                 return mark(totals_.succeeded, true);
             case PodPhase::kUnknown:

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -26,6 +27,7 @@ struct FormerObject {
     bool counted = false;  ///< its successor is a restart that was counted
     /// Of a kind whose ids rise: it had another id than its successor, or it is unknown which.
     bool id_unused = false;
+    std::optional<std::int64_t> ran_out_of = std::nullopt;  ///< as in PodRecord
 
     friend bool operator==(const FormerObject&, const FormerObject&) = default;
 };
@@ -86,6 +88,10 @@ struct CountingRules {
     std::int32_t slots_of(const TypeFacts& type) const {
         return members ? (*members)[type.type].next() : type.wanted;
     }
+    /// Those of replicas of a type that are no members any more.
+    std::int32_t former_restarts(std::uint8_t type) const {
+        return members && type < members->size() ? (*members)[type].former_restarts() : 0;
+    }
     /// What the job says about restarts of a pod of this type.
     RestartRules restart_rules(const PodRecord& pod, const TypeFacts& type) const;
 };
@@ -100,10 +106,11 @@ struct ReplicaTotals {
     std::int32_t replacing = 0;  ///< failed, and to be replaced
     std::int32_t lapsed = 0;     ///< failed in the current generation, so that all restart
     std::int32_t outdated = 0;   ///< pods of an older generation, being deleted or not
-    std::int32_t restarts = 0;
-    std::int32_t due = 0;   ///< of these, that wait for the pod which makes them
-    std::int32_t pods = 0;  ///< in all slots, wanted or not
+    std::int32_t restarts = 0;   ///< with those of former members
+    std::int32_t due = 0;        ///< of these, that wait for the pod which makes them
+    std::int32_t pods = 0;       ///< in all slots, wanted or not
     IndexSet succeeded;
+    IndexSet pending;   ///< a pod that does not run yet, and was not asked to go
     IndexSet vacant;    ///< no pod, and none is being created
     IndexSet unserved;  ///< no service, and none is being created
     IndexSet replace;   ///< a failed pod that is to be deleted and has not been yet

@@ -12,6 +12,7 @@
 #include "operator/internal/cache/seen_pods.h"
 #include "operator/internal/execution/batch_job.h"
 #include "operator/internal/execution/claims.h"
+#include "operator/internal/execution/node_affinity.h"
 #include "operator/internal/execution/owned_object_writer.h"
 #include "operator/internal/execution/write_batch.h"
 #include "operator/internal/integrations/gang.h"
@@ -27,6 +28,9 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 std::size_t hash_of(const jobs::OwnedObject& wanted) {
     return std::hash<std::string>{}(json::serialize(wanted.content));
 }
+
+/// A server refuses the binding of a Role that is not there: it has to see what that would allow.
+bool refers_to_others(const kube::ResourceType& type) { return type.kind == "RoleBinding"; }
 
 /// None of a job whose manifest can't be run.
 std::map<std::string, std::int32_t> wanted_replicas(const JobRecord& job) {
@@ -67,6 +71,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
                                                     .result = {}});
 
     context->owned_object_pauses = std::move(plan.owned_object_pauses);
+    context->excluded_nodes = std::move(plan.excluded_nodes);
     if (plan.ensure_owned_objects &&
         !co_await ensure_owned_objects(context, std::move(plan.ensure_integrations))) {
         plan.create_pods.clear();
@@ -187,15 +192,18 @@ Task<Result<void>> Executor::build_and_create_pod(std::shared_ptr<WriteContext> 
                                                   PodCreation creation, std::string name) {
     const jobs::ReplicaId replica = context->replica(creation.slot, creation.kept_rank);
     const std::size_t weight = context->record->large ? kWorthSideThread : 0;
-    auto pod =
-        co_await compute_beside(side_thread_, "make a pod", weight,
-                                [job = context->job, replica, history = creation.restart_history] {
-                                    return jobs::build_pod(*job, replica, history);
-                                });
+    auto pod = co_await compute_beside(
+        side_thread_, "make a pod", weight, [job = context->job, replica, creation] {
+            return jobs::build_pod(*job, replica, creation.restart_history, creation.own);
+        });
     if (!pod.has_value()) co_return std::move(pod.error());
-    if (announce_gangs_) announce_gang(*context->job, *pod);
-    if (integrations_ != nullptr)
+    // A pod beside the job starts as soon as it can: it is no member of a gang.
+    const bool is_member = !context->job->kind->is_beside(replica.type);
+    if (is_member && announce_gangs_) announce_gang(*context->job, *pod);
+    if (is_member && integrations_ != nullptr)
         mark_for_scheduler(*context->job, replica, integrations_->priorities(), *pod);
+    // One machine has no other node.
+    if (context->job->platform.cluster) keep_from_nodes(pod->spec, context->excluded_nodes);
     const Result<void> way = co_await make_way(context, creation.slot);
     if (!way.has_value()) co_return way;
     json::value object =
@@ -312,8 +320,10 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
     const Dependents& dependents = table_.of(context->job_uid());
     const std::uint64_t version = dependents.owned_objects_version();
     std::vector<Write> writes;
+    std::vector<Write> later;
     const auto ensure_each = [&](jobs::OwnedObject wanted, bool needed) {
-        writes.emplace_back([this, context, wanted = std::move(wanted), needed] {
+        auto& turn = refers_to_others(wanted.type) ? later : writes;
+        turn.emplace_back([this, context, wanted = std::move(wanted), needed] {
             return ensure(context, wanted, needed);
         });
     };
@@ -326,6 +336,7 @@ Task<bool> Executor::ensure_owned_objects(std::shared_ptr<WriteContext> context,
         ensure_each(integration_object(*context->job, type, integrations_->priorities()),
                     is_pod_group(type));
     co_await run_writes(tasks_, std::move(writes), parallel_);
+    if (!context->pods_must_wait) co_await run_writes(tasks_, std::move(later), parallel_);
     // Of several, always the same, so that the condition that names it does not change.
     if (!context->obstructions.empty())
         table_.of(context->job_uid()).obstructed(*context->obstructions.begin());

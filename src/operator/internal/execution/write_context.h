@@ -38,9 +38,10 @@ struct WriteContext {
     std::vector<std::string> created_pods = {};
     std::vector<std::string> created_services = {};
     std::vector<OwnedObjectPause> owned_object_pauses = {};
-    bool owned_objects_ensured = true;        ///< each owned object is as it should be
-    bool pods_must_wait = false;              ///< pods need one that is not
-    std::set<std::string> obstructions = {};  ///< objects of other owners that are in the way
+    std::vector<std::string> excluded_nodes = {};  ///< of the plan
+    bool owned_objects_ensured = true;             ///< each owned object is as it should be
+    bool pods_must_wait = false;                   ///< pods need one that is not
+    std::set<std::string> obstructions = {};       ///< objects of other owners that are in the way
 
     const std::string& ns() const { return record->namespace_; }
     const JobUid& job_uid() const { return record->uid; }

@@ -11,6 +11,8 @@
 
 namespace muster::operators {
 
+using OwnResourcesByRank = std::map<std::int32_t, jobs::OwnResources>;
+
 /// Which replicas of one type are wanted, by id, and their ranks, for a kind whose ids rise
 /// (docs/design/elasticjob.md, "Ids and ranks"). A rank has one id, or two while the later one takes
 /// over from the earlier one. A value.
@@ -41,6 +43,12 @@ class Members {
     std::int32_t next() const { return next_; }
     /// False once all ids are used up.
     bool may_replace() const { return next_ < jobs::kMaxReplicas; }
+    /// What the replicas of some ranks request in place of what their template has, by rank.
+    const OwnResourcesByRank& own_resources() const { return own_resources_; }
+    /// By id: the restarts that its rank had had when it took that over. Its pod carries them.
+    const std::map<std::int32_t, std::int32_t>& restarts() const { return restarts_; }
+    /// Those of replicas that left without another one following them: no pod carries them.
+    std::int32_t former_restarts() const { return former_restarts_; }
 
     friend bool operator==(const Members&, const Members&) = default;
 
@@ -48,11 +56,17 @@ class Members {
     friend class MembersEdit;
 
     void find_takeovers();
+    void read_restarts(const jobs::ReplicaMembers& written);
+    void read_own_resources(const jobs::ReplicaMembers& written);
+    IndexSet ranks() const;
 
     IndexSet ids_;
     std::map<std::int32_t, std::int32_t> ranks_;  ///< by id, where it differs
     std::int32_t next_ = 0;
     std::vector<Takeover> takeovers_;  ///< by `from`; follows from the others
+    OwnResourcesByRank own_resources_;
+    std::map<std::int32_t, std::int32_t> restarts_;
+    std::int32_t former_restarts_ = 0;
 };
 
 /// What is to become of the replicas of a type.
@@ -70,11 +84,23 @@ struct MemberChanges {
     /// Those that leave first when there are too many: of the other ones those with the highest
     /// ranks.
     IndexSet spares = {};
+    /// What ranks request from now on; one without amounts has what the template has. Those of ranks
+    /// that go end by themselves.
+    OwnResourcesByRank own_resources = {};
 };
 
 /// The members after these changes. Ids that are not members are skipped. A pure function: equal
 /// arguments give equal results; without a change the result equals `before`.
 Members next_members(const Members& before, const MemberChanges& changes);
+
+/// The members of a type that leave, in order.
+std::vector<std::int32_t> leaving_ids(const Members& before, const Members& next);
+
+/// `next` with the restarts that those who leave have had: each by id, with those before it in its
+/// rank. Whoever enters with the rank of one that leaves takes them over; the others become former
+/// ones. So their sum stays the same. A pure function.
+Members with_restarts(const Members& before, Members next,
+                      const std::map<std::int32_t, std::int32_t>& of_those_who_leave);
 
 /// The members of a job by replica type; null for kinds whose ids don't rise.
 using JobMembers = std::vector<Members>;

@@ -36,6 +36,42 @@ IndexSet set_of(std::initializer_list<std::int32_t> ids) {
     return set;
 }
 
+TEST(Members, WhatThoseWhoLeaveHaveCostIsKept) {
+    jobs::ReplicaMembers before = written("0-2,4", {{"4", 0}}, 5);
+    before.restarts = {{"4", 2}};
+    before.former_restarts = 7;
+    const Members members = Members::read(before);
+    const auto with = [&](const MemberChanges& changes,
+                          const std::map<std::int32_t, std::int32_t>& restarts) {
+        const jobs::ReplicaMembers after =
+            with_restarts(members, next_members(members, changes), restarts).written();
+        return std::pair(after.restarts, after.former_restarts.value_or(0));
+    };
+    const auto text = [](const char* id) { return std::string(id); };
+    // Replaced: by id 5, with rank 1.
+    EXPECT_EQ(with({.wanted = 3, .replaced = {1}}, {{1, 3}}),
+              std::pair(std::map({std::pair(text("4"), 2), std::pair(text("5"), 3)}), 7));
+    // Scaled away.
+    EXPECT_EQ(with({.wanted = 2}, {{2, 3}}), std::pair(std::map({std::pair(text("4"), 2)}), 10));
+    // Its successor was there before: its pod tells its own.
+    EXPECT_EQ(with({.wanted = 3, .released = {0}}, {{0, 1}}),
+              std::pair(std::map({std::pair(text("4"), 2)}), 8));
+    // One that takes over is replaced: it had 2 from before it.
+    EXPECT_EQ(with({.wanted = 3, .replaced = {4}}, {{4, 3}}),
+              std::pair(std::map({std::pair(text("5"), 3)}), 7));
+    EXPECT_EQ(leaving_ids(members, next_members(members, {.wanted = 1})),
+              (std::vector<std::int32_t>{1, 2}));
+}
+
+TEST(Members, RestartsThatCanNotBeAreLeftOut) {
+    jobs::ReplicaMembers wrong = written("0-1", {}, 2);
+    wrong.restarts = {{"0", -3}, {"1", 2'000'000'000}, {"5", 1}, {"x", 1}};
+    wrong.former_restarts = -1;
+    const jobs::ReplicaMembers read = Members::read(wrong).written();
+    EXPECT_EQ(read.restarts, (std::map<std::string, std::int32_t>{{"1", 10'000}}));
+    EXPECT_EQ(read.former_restarts, std::nullopt);
+}
+
 TEST(Members, OfANewJobAreAsManyAsItWants) {
     EXPECT_EQ(text_of(Members::first(3)), "0,1,2 next 3");
     EXPECT_EQ(text_of(Members::first(0)), " next 0");
@@ -61,6 +97,86 @@ TEST_P(EachChange, GivesTheNextMembers) {
 const jobs::ReplicaMembers kThree = written("0-2", {}, 3);
 const jobs::ReplicaMembers kReplaced = written("0,2-3", {{"3", 1}}, 4);
 const jobs::ReplicaMembers kTakingOver = written("0-3", {{"3", 1}}, 4);
+
+jobs::OwnResources own_memory(const char* amount) {
+    return {.resource = {{"memory", json::value(amount)}},
+            .instead_of = {{"memory", json::value("1Gi")}}};
+}
+
+/// Three, of which rank 1 has 2Gi and rank 2 has 3Gi.
+jobs::ReplicaMembers with_own(std::string ids, std::map<std::string, std::int32_t> ranks,
+                              std::int32_t next) {
+    jobs::ReplicaMembers members = written(std::move(ids), std::move(ranks), next);
+    members.resources = {{"1", own_memory("2Gi")}, {"2", own_memory("3Gi")}};
+    return members;
+}
+
+/// "1:2Gi 2:3Gi".
+std::string own_text(const Members& members) {
+    std::string text;
+    for (const auto& [rank, own] : members.own_resources())
+        text += fmt::format("{}{}:{}", text.empty() ? "" : " ", rank,
+                            own.resource.at("memory").as_string().c_str());
+    return text;
+}
+
+TEST(Members, ResourcesBelongToRanks) {
+    struct Row {
+        const char* name;
+        MemberChanges changes;
+        const char* ids;
+        const char* own;
+    };
+    for (const Row& row : std::vector<Row>{
+             {"nothing", {.wanted = 3}, "0,1,2 next 3", "1:2Gi 2:3Gi"},
+             {"a replacement", {.wanted = 3, .replaced = {1}}, "0,2,3=1 next 4", "1:2Gi 2:3Gi"},
+             {"a migration", {.wanted = 3, .migrated = {2}}, "0,1,2,3=2 next 4", "1:2Gi 2:3Gi"},
+             {"the rank goes", {.wanted = 2}, "0,1 next 3", "1:2Gi"},
+             {"another one goes", {.wanted = 2, .removed = {1}}, "0,2 next 3", "2:3Gi"},
+             {"it goes and comes again", {.wanted = 3, .removed = {1}}, "0,2,3=1 next 4", "2:3Gi"},
+             {"it comes again with others",
+              {.wanted = 3, .removed = {1}, .own_resources = {{1, own_memory("5Gi")}}},
+              "0,2,3=1 next 4",
+              "1:5Gi 2:3Gi"},
+             {"more of one, none of the other",
+              {.wanted = 3, .own_resources = {{1, own_memory("4Gi")}, {2, {}}}},
+              "0,1,2 next 3",
+              "1:4Gi"},
+             {"of a new rank",
+              {.wanted = 4, .own_resources = {{3, own_memory("4Gi")}}},
+              "0,1,2,3 next 4",
+              "1:2Gi 2:3Gi 3:4Gi"},
+             {"of no rank",
+              {.wanted = 3, .own_resources = {{7, own_memory("4Gi")}}},
+              "0,1,2 next 3",
+              "1:2Gi 2:3Gi"}}) {
+        SCOPED_TRACE(row.name);
+        const Members after = next_members(Members::read(with_own("0-2", {}, 3)), row.changes);
+        EXPECT_EQ(text_of(after), row.ids);
+        EXPECT_EQ(own_text(after), row.own);
+        EXPECT_EQ(Members::read(after.written()), after);
+    }
+}
+
+TEST(Members, ResourcesThatCantBeAreLeftOut) {
+    jobs::ReplicaMembers members = written("0-3", {}, 4);
+    members.resources = {
+        {"0", {.resource = {{"memory", json::value("-1Gi")}}, .instead_of = {}}},
+        {"1",
+         {.resource = {{"nvidia.com/gpu", json::value(1)}, {"cpu", json::value(2)}},
+          .instead_of = {{"memory", json::value("1Gi")}}}},
+        {"2", {.resource = {{"memory", json::value(std::string(40, '1'))}}, .instead_of = {}}},
+        {"3", {.resource = {{"memory", json::value()}, {"cpu", json::array()}}, .instead_of = {}}},
+        {"4", own_memory("1Gi")},
+        {"-1", own_memory("1Gi")},
+        {"x", own_memory("1Gi")}};
+    EXPECT_EQ(Members::read(members).own_resources(),
+              (OwnResourcesByRank{{1, {.resource = {{"cpu", json::value(2)}}, .instead_of = {}}}}));
+    members = written("0-4000", {}, 4001);
+    for (int rank = 0; rank < 4000; ++rank)
+        members.resources.emplace(std::to_string(rank), own_memory("2Gi"));
+    EXPECT_EQ(Members::read(members).own_resources().size(), jobs::kMostOwnResources);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     All, EachChange,

@@ -19,10 +19,11 @@ bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallT
 
     auto same_type = std::ranges::find(all, next.type, &jobs::JobCondition::type);
     if (same_type != all.end()) {
-        // The reason for being blocked may change; the others keep their first message, as
-        // upstream's do.
-        const bool told =
-            change.type != conditions::kBlocked || same_type->message == change.message;
+        // The reason for being blocked, or incomplete, may change; the others keep their first
+        // message, as upstream's do.
+        const bool changes =
+            change.type == conditions::kBlocked || change.type == conditions::kIncomplete;
+        const bool told = !changes || same_type->message == change.message;
         if (same_type->status == wanted && same_type->reason == change.reason && told) return false;
         if (same_type->status == wanted)
             next.last_transition_time = same_type->last_transition_time;
@@ -38,6 +39,14 @@ bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallT
     }
     all.push_back(std::move(next));
     return true;
+}
+
+void change_message(jobs::JobStatus& status, std::string_view type, std::string message,
+                    WallTime now) {
+    const auto found = std::ranges::find(status.conditions, type, &jobs::JobCondition::type);
+    if (found == status.conditions.end() || found->message == message) return;
+    found->message = std::move(message);
+    found->last_update_time = kube::format_time(now);
 }
 
 void remove_condition(jobs::JobStatus& status, std::string_view type) {

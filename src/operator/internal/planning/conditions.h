@@ -20,6 +20,9 @@ inline constexpr std::string_view kBlocked = "Blocked";
 inline constexpr std::string_view kPending = "Pending";
 /// The pods are not made yet because the gang's scheduler has not admitted it.
 inline constexpr std::string_view kQueued = "Queued";
+/// Replicas that the job has do not run, and for how long it does without them; removed when they do.
+/// Its text is always what holds now.
+inline constexpr std::string_view kIncomplete = "Incomplete";
 inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
 }  // namespace conditions
@@ -40,6 +43,10 @@ struct ConditionChange {
 ///
 /// True if the status changed.
 bool set_condition(jobs::JobStatus& status, const ConditionChange& change, WallTime now);
+
+/// Another message of a condition that stands: it is true still, and there is more to tell.
+void change_message(jobs::JobStatus& status, std::string_view type, std::string message,
+                    WallTime now);
 
 void remove_condition(jobs::JobStatus& status, std::string_view type);
 

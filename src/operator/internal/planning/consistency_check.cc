@@ -26,7 +26,7 @@ std::string inconsistencies(const JobRecord& job, const jobs::JobStatus& status,
                             const Dependents& dependents, const Orphans& orphans, WallTime now,
                             const std::unordered_map<std::string, PodPtr>& pods,
                             const std::unordered_map<std::string, ServicePtr>& services,
-                            const IntegrationState& integrations) {
+                            const IntegrationState& integrations, const ScaleOrder* order) {
     std::vector<PodPtr> our_pods;
     std::vector<ServicePtr> our_services;
     Orphans found;
@@ -44,8 +44,8 @@ std::string inconsistencies(const JobRecord& job, const jobs::JobStatus& status,
     if (found != orphans)
         return fmt::format("{}/{}: the orphans are not those of the caches", job.namespace_,
                            job.name);
-    if (plan(job, status, anew, found, now, integrations) !=
-        plan(job, status, dependents, orphans, now, integrations))
+    if (plan(job, status, anew, found, now, integrations, order) !=
+        plan(job, status, dependents, orphans, now, integrations, order))
         return fmt::format("{}/{}: the plan is not the one made from scratch", job.namespace_,
                            job.name);
     return {};

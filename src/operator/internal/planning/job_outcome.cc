@@ -8,6 +8,7 @@
 #include "kube/values/time.h"
 #include "operator/internal/planning/conditions.h"
 #include "operator/internal/planning/limits.h"
+#include "operator/internal/planning/waiting.h"
 
 namespace muster::operators {
 namespace {
@@ -34,6 +35,7 @@ jobs::ReplicaStatus replica_status(const JobRecord& job, const ReplicaTypeState&
 /// whoever looks at it.
 JobOutcome end(Draft& draft) {
     remove_condition(draft.status, conditions::kPending);
+    remove_condition(draft.status, conditions::kIncomplete);
     draft.status.completion_time = kube::format_time(whole_second_from(draft.now));
     const bool stops = stops_what_runs(*draft.job.facts, draft.status, draft.job.name);
     for (auto& [type, counts] : draft.status.replica_statuses) {
@@ -92,6 +94,13 @@ JobOutcome fail_by_limit(Draft& draft, std::string message) {
     return end(draft);
 }
 
+JobOutcome fail_by_wait(Draft& draft, const PendingDecision& pending) {
+    std::string message = pending.condition({});
+    draft.set(conditions::kFailed, true, pending.end, message);
+    draft.tell(kube::EventType::kWarning, pending.end, std::move(message));
+    return end(draft);
+}
+
 void restart(Draft& draft, const ReplicaTypeState& state) {
     const Pause& pause = state.longest_pause;
     std::string message = state.totals.replacing > 0 || pause.end
@@ -103,12 +112,22 @@ void restart(Draft& draft, const ReplicaTypeState& state) {
             " {} starts again after a pause of {} s (restart {} in a row).",
             jobs::replica_name(*draft.job.kind, draft.job.name, {state.name, state.pauses}),
             pause.length.count(), pause.in_a_row);
-    const bool changed = draft.set(conditions::kRestarting, true, "Restarting", message);
+    const bool lacked_memory = !state.told_of_memory.empty();
+    std::string told = lacked_memory ? message + " " + state.told_of_memory : message;
+    const bool changed = draft.set(conditions::kRestarting, true, "Restarting", told);
+    if (!changed && lacked_memory)
+        change_message(draft.status, conditions::kRestarting, std::move(told), draft.now);
     if (changed || state.newly)
         draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
 }
 
-JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
+void tell_of_memory(Draft& draft, const ReplicaTypeState& state) {
+    if (!state.told_of_memory.empty())
+        draft.tell(kube::EventType::kWarning, "OutOfMemory", state.told_of_memory);
+}
+
+JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state,
+                         std::span<const ReplicaTypeState> all) {
     jobs::JobStatus& status = draft.status;
     const std::int32_t generation = status.restart_generation.value_or(0) + 1;
     status.restart_generation = generation;
@@ -121,8 +140,12 @@ JobOutcome restart_group(Draft& draft, const ReplicaTypeState& state) {
         "together (restart {}{}).",
         draft.job.name, state.name, generation,
         pause.count() == 0 ? "" : fmt::format(", after a pause of {} s", pause.count()));
-    draft.set(conditions::kRestarting, true, "Restarting", message);
+    std::string told = message;
+    for (const ReplicaTypeState& one : all)
+        if (!one.told_of_memory.empty()) told += " " + one.told_of_memory;
+    draft.set(conditions::kRestarting, true, "Restarting", std::move(told));
     draft.tell(kube::EventType::kWarning, "Restarting", std::move(message));
+    for (const ReplicaTypeState& one : all) tell_of_memory(draft, one);
     return JobOutcome::kNewGeneration;
 }
 
@@ -157,12 +180,25 @@ bool is_final(const ReplicaTypeState& state, const jobs::SuccessPolicy& success_
            state.counts.succeeded + state.totals.lost >= state.counts.wanted;
 }
 
+/// A replica whose program is ours is the job's master: that it succeeded says that the job has. Who of
+/// the others runs was told so and is about to end. Who does not run and has not ended well was not
+/// reached, and the pod after it would look for a master that is gone.
+bool is_over_by_master(std::span<const ReplicaTypeState> states, const jobs::JobKind& kind,
+                       const jobs::ReplicaCounts& deciding) {
+    if (deciding.succeeded + deciding.active >= deciding.wanted) return false;
+    return std::ranges::any_of(states, [&](const ReplicaTypeState& state) {
+        return kind.replica_types[state.facts.type].own_program && state.counts.wanted > 0 &&
+               state.counts.succeeded >= state.counts.wanted;
+    });
+}
+
 }  // namespace
 
 /// The deciding replicas come first: when they are done, nothing else matters any more. A final
 /// failure outranks a limit, a limit a restart, and a restart outranks that the job is running.
 JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
-                    Draft& draft, std::optional<WallTime>& requeue_at) {
+                    const PendingDecision& pending, Draft& draft,
+                    std::optional<WallTime>& requeue_at) {
     const JobRecord& job = draft.job;
     const JobFacts& facts = *job.facts;
     draft.status.replica_statuses.clear();
@@ -176,6 +212,10 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
         if (lapsed == nullptr && state.totals.lapsed > 0) lapsed = &state;
     }
     if (lapsed != nullptr) ++restarts;
+    if (is_over_by_master(states, *job.kind, deciding)) {
+        deciding.succeeded = deciding.wanted;
+        deciding.first_succeeded = true;
+    }
 
     jobs::Verdict verdict =
         jobs::judge(*job.kind, facts.success_policy, job.namespace_, job.name, deciding);
@@ -195,9 +235,11 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
         leave_out_due_restarts(states, before, draft);
         return fail_by_limit(draft, backoff_message(job.name));
     }
-    if (lapsed != nullptr) return restart_group(draft, *lapsed);
+    if (!pending.end.empty()) return fail_by_wait(draft, pending);
+    if (lapsed != nullptr) return restart_group(draft, *lapsed, states);
     bool restarting = false;
     for (const ReplicaTypeState& state : states) {
+        tell_of_memory(draft, state);
         if (state.counts.failed == state.totals.lost && !state.longest_pause.end) continue;
         restarting = true;
         restart(draft, state);
@@ -205,6 +247,7 @@ JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobSta
     if (!restarting && verdict.outcome == jobs::Outcome::kRunning)
         draft.set(conditions::kRunning, true, "Running", std::move(verdict.message));
     tell_pending(draft, verdict.outcome == jobs::Outcome::kPending);
+    tell_waiting(draft, pending);
     return JobOutcome::kContinues;
 }
 

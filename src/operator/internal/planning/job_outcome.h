@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "operator/internal/cache/dependents.h"
+#include "operator/internal/pending/pending.h"
 #include "operator/internal/planning/draft.h"
 #include "operator/internal/planning/limits.h"
 
@@ -21,6 +22,8 @@ struct ReplicaTypeState {
     std::int32_t restarts = 0;
     const Members* members = nullptr;         ///< null if its ids don't rise
     std::vector<std::int32_t> replaced = {};  ///< of the members, by others from now on
+    OwnResourcesByRank own_resources = {};    ///< that these ranks have from now on
+    std::string told_of_memory = {};          ///< who ran out of it; for people
     bool waits = false;        ///< for the type that it starts after: none of its pods is made yet
     bool newly = false;        ///< the removal of a failed pod begins now
     Pause longest_pause = {};  ///< of its replicas that wait for their next pod
@@ -35,8 +38,10 @@ enum class JobOutcome {
 };
 
 /// `before`: the previous status. The draft gets the replica statuses and conditions, and a
-/// completion time if the job is over. `requeue_at`: when the outcome changes without any event.
+/// completion time if the job is over. `pending`: what becomes of replicas that don't run yet.
+/// `requeue_at`: when the outcome changes without any event.
 JobOutcome evaluate(std::span<const ReplicaTypeState> states, const jobs::JobStatus& before,
-                    Draft& draft, std::optional<WallTime>& requeue_at);
+                    const PendingDecision& pending, Draft& draft,
+                    std::optional<WallTime>& requeue_at);
 
 }  // namespace muster::operators

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/values/time.h"
+#include "operator/internal/pending/pending.h"
 #include "operator/internal/planning/conditions.h"
 
 namespace muster::operators {
@@ -95,11 +96,19 @@ std::string deadline_message(std::string_view job_name) {
                        job_name);
 }
 
+namespace {
+
+bool ended_by_wait(const jobs::JobCondition& failed) {
+    return failed.reason.ends_with(kPendingTimeout) || failed.reason.ends_with(kUncompletedTimeout);
+}
+
+}  // namespace
+
 bool ended_by_limit(const jobs::JobStatus& status, std::string_view job_name) {
     return std::ranges::any_of(status.conditions, [&](const jobs::JobCondition& condition) {
         return condition.type == conditions::kFailed && condition.status == "True" &&
                (condition.message == backoff_message(job_name) ||
-                condition.message == deadline_message(job_name));
+                condition.message == deadline_message(job_name) || ended_by_wait(condition));
     });
 }
 

@@ -57,8 +57,8 @@ WallTime whole_second_from(WallTime now);
 /// Messages of the Failed condition.
 std::string backoff_message(std::string_view job_name);
 std::string deadline_message(std::string_view job_name);
-/// Whether a limit ended the job; then everything that still runs is stopped. Only the message of
-/// the condition tells: its reason is upstream's, the same for every failure; counts and times are
+/// Whether a limit ended the job; then everything that still runs is stopped. That pods have waited
+/// for too long is told by a reason of ours. Of the others only the message of the condition tells: its reason is upstream's, the same for every failure; counts and times are
 /// ambiguous (a replica that failed for good takes precedence over a limit that was reached with it,
 /// and the limits of a job that has ended can still be edited); and a field or an annotation of ours
 /// would be missing on jobs that upstream ended. The texts above are upstream's too, and the

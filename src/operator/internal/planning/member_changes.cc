@@ -1,5 +1,10 @@
 #include "operator/internal/planning/member_changes.h"
 
+#include <map>
+#include <utility>
+
+#include "jobs/scale_plan.h"
+
 namespace muster::operators {
 namespace {
 
@@ -74,19 +79,63 @@ std::set<std::int32_t> ranks_still_held(const ReplicaTypeState& state,
     return ranks;
 }
 
-std::optional<Members> changed_members(const ReplicaTypeState& state,
-                                       const Dependents& dependents) {
+bool makes_pods(const ReplicaTypeState& state, const Dependents& dependents) {
+    const IndexSet& ids = state.members->ids();
+    for (auto id = ids.next(0); id >= 0; id = ids.next(id + 1))
+        if (const Slot* slot = dependents.at({state.facts.type, id});
+            slot != nullptr && slot->creating_pod)
+            return true;
+    return false;
+}
+
+namespace {
+
+/// What the ranks have from now on whose templates have other amounts than their own were made for.
+void end_own_resources(const ReplicaTypeState& state, const JobFacts& facts,
+                       OwnResourcesByRank& changed) {
+    for (const auto& [rank, own] : state.members->own_resources()) {
+        const kube::ResourceList left = own_amounts(facts, state.facts.type, *state.members, rank);
+        if (left.size() < own.resource.size())
+            changed.try_emplace(
+                rank, jobs::with_amounts(own, {}, facts.resources->written[state.facts.type]));
+    }
+}
+
+}  // namespace
+
+Members with_own_resources(const ReplicaTypeState& state) {
+    return next_members(*state.members,
+                        {.wanted = state.members->size(), .own_resources = state.own_resources});
+}
+
+std::optional<Members> changed_members(const ReplicaTypeState& state, const JobFacts& facts,
+                                       const Dependents& dependents,
+                                       const ScaleOrder::OfType* asked, std::string_view spares) {
     const Members& before = *state.members;
-    const MemberChanges changes{.wanted = state.facts.wanted,
-                                .highest_seen = highest_seen(state),
-                                .replaced = state.replaced,
-                                .released = ended_takeovers(state, dependents)};
-    if (changes.replaced.empty() && changes.released.empty() && before.size() == changes.wanted &&
+    MemberChanges changes{.wanted = asked != nullptr ? asked->wanted : state.facts.wanted,
+                          .highest_seen = highest_seen(state),
+                          .replaced = state.replaced,
+                          .released = ended_takeovers(state, dependents),
+                          .own_resources = state.own_resources};
+    if (asked != nullptr) {
+        changes.removed = asked->removed;
+        changes.migrated = asked->migrated;
+        for (const auto& [rank, own] : asked->own_resources)
+            changes.own_resources.insert_or_assign(rank, own);
+    }
+    if (facts.resources) end_own_resources(state, facts, changes.own_resources);
+    if (asked == nullptr && changes.replaced.empty() && changes.released.empty() &&
+        changes.own_resources.empty() && before.size() == changes.wanted &&
         changes.highest_seen < before.next())
         return std::nullopt;
+    if (before.size() > changes.wanted)
+        changes.spares = IndexSet::parse(spares, jobs::kMaxReplicas);
     Members next = next_members(before, changes);
     if (next == before || loses_unseen(state, next, dependents)) return std::nullopt;
-    return next;
+    std::map<std::int32_t, std::int32_t> restarts;
+    for (const std::int32_t id : leaving_ids(before, next))
+        restarts.emplace(id, dependents.restarts_of({state.facts.type, id}));
+    return with_restarts(before, std::move(next), restarts);
 }
 
 }  // namespace muster::operators

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "operator/internal/cache/dependents.h"
 #include "operator/internal/planning/job_outcome.h"
+#include "operator/internal/scaling/scale_order.h"
 
 namespace muster::operators {
 
@@ -23,9 +25,20 @@ void count_ranks(ReplicaTypeState& state, const Members& members);
 std::set<std::int32_t> ranks_still_held(const ReplicaTypeState& state,
                                         const Dependents& dependents);
 
+/// Whether the creation of a pod of a type is under way: no id of it may leave until that shows.
+bool makes_pods(const ReplicaTypeState& state, const Dependents& dependents);
+
+/// The same members, with the resources that the state has for their ranks.
+Members with_own_resources(const ReplicaTypeState& state);
+
 /// The members from now on: as many as the spec wants, with others for those in `state.replaced`,
-/// and without those whose ranks others have taken over. Nothing if they stay as they are. Costs a
-/// few comparisons then.
-std::optional<Members> changed_members(const ReplicaTypeState& state, const Dependents& dependents);
+/// and without those whose ranks others have taken over; with the resources that single ranks have by
+/// now; if a plan asks for more (`asked` is not null), as that says. `spares`: ids that leave first if
+/// there are too many, as a status has them. Nothing if they stay as they are. Costs a few comparisons
+/// then.
+std::optional<Members> changed_members(const ReplicaTypeState& state, const JobFacts& facts,
+                                       const Dependents& dependents,
+                                       const ScaleOrder::OfType* asked = nullptr,
+                                       std::string_view spares = {});
 
 }  // namespace muster::operators

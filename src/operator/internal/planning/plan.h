@@ -18,6 +18,7 @@ struct PodCreation {
     SlotId slot;
     jobs::RestartHistory restart_history;
     std::optional<std::int32_t> kept_rank = std::nullopt;  ///< as in jobs::ReplicaId
+    kube::ResourceList own = {};  ///< what it requests in place of what its template has
 
     friend bool operator==(const PodCreation&, const PodCreation&) = default;
 };
@@ -78,6 +79,7 @@ struct Plan {
     std::vector<IntegrationType> ensure_integrations = {};
     std::vector<IntegrationDeletion> delete_integrations = {};
     std::vector<PodCreation> create_pods = {};
+    std::vector<std::string> excluded_nodes = {};  ///< names, on which none of these is placed
     std::vector<ServiceCreation> create_services = {};
     std::vector<Deletion> delete_pods = {};
     std::vector<Deletion> delete_services = {};

@@ -8,11 +8,16 @@
 
 #include "kube/values/time.h"
 #include "operator/internal/integrations/integrations.h"
+#include "operator/internal/planning/beside.h"
 #include "operator/internal/planning/conditions.h"
 #include "operator/internal/planning/job_outcome.h"
 #include "operator/internal/planning/limits.h"
 #include "operator/internal/planning/member_changes.h"
+#include "operator/internal/planning/out_of_memory.h"
+#include "operator/internal/planning/plan_execution.h"
 #include "operator/internal/planning/pod_gate.h"
+#include "operator/internal/planning/waiting.h"
+#include "operator/internal/scaling/excluded_nodes.h"
 
 namespace muster::operators {
 namespace {
@@ -22,13 +27,15 @@ const ReplicaTotals kNoTotals;
 class Planner {
   public:
     Planner(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-            const Orphans& orphans, WallTime now, const IntegrationState& integrations)
+            const Orphans& orphans, WallTime now, const IntegrationState& integrations,
+            const ScaleOrder* order)
         : job_(job),
           facts_(*job.facts),
           before_(status),
           dependents_(dependents),
           orphans_(orphans),
           integrations_(integrations),
+          order_(order),
           gate_(pod_gate(job, integrations)),
           draft_{.job = job, .status = status, .events = {}, .now = now} {}
 
@@ -63,13 +70,16 @@ class Planner {
 
   private:
     void compare() {
+        if (!plan_.create_pods.empty())
+            for (jobs::ExcludedNode& one : excluded_now(draft_.status.plan, draft_.now))
+                plan_.excluded_nodes.push_back(std::move(one.node));
         plan_.events = std::move(draft_.events);
         const jobs::JobStatus& next = draft_.status;
         const bool same_but_counts = next.conditions == before_.conditions &&
                                      next.start_time == before_.start_time &&
                                      next.completion_time == before_.completion_time &&
                                      next.restart_generation == before_.restart_generation &&
-                                     next.members == before_.members;
+                                     next.members == before_.members && next.plan == before_.plan;
         if (same_but_counts && next.replica_statuses == before_.replica_statuses) return;
         plan_.only_counts = same_but_counts && same_restarts();
         plan_.status = std::move(draft_.status);
@@ -120,7 +130,7 @@ class Planner {
 
     void clean_up() {
         if (facts_.clean == CleanPolicy::kAll) return erase_all();
-        if (!stops_what_runs(facts_, before_, job_.name)) return;
+        if (!stops_what_runs(facts_, before_, job_.name)) return erase_what_serves_nothing();
         dependents_.for_each_held([&](SlotId, const Slot& slot) {
             const bool ended = slot.pod && slot.pod->ended();
             if (slot.pod && !ended) erase(*slot.pod);
@@ -131,13 +141,19 @@ class Planner {
         });
     }
 
+    void erase_what_serves_nothing() {
+        const IdleBeside idle = idle_beside(job_, before_, dependents_, draft_.now);
+        for (const PodPtr& pod : idle.pods) erase(*pod);
+        if (idle.look_at) requeue_no_later_than(*idle.look_at);
+    }
+
     void expire() {
         const std::optional<WallTime> expiry = expiry_of(facts_, before_);
         if (!expiry) return;
         if (draft_.now >= *expiry)
             plan_.delete_job = true;
         else
-            plan_.requeue_at = expiry;
+            requeue_no_later_than(*expiry);
     }
 
     // --- ownership
@@ -251,6 +267,7 @@ class Planner {
             counts.completed_indexes.clear();
         }
         remove_condition(draft_.status, conditions::kPending);
+        remove_condition(draft_.status, conditions::kIncomplete);
         // A user who resumes it does not want to wait.
         draft_.status.restarts_in_a_row.reset();
         draft_.status.last_restart_time.clear();
@@ -292,17 +309,28 @@ class Planner {
             remove(state);
         }
         remove_surplus();
-        for (ReplicaTypeState& state : states)
-            if (state.members) change_members(state);
-        const JobOutcome outcome = evaluate(states, before_, draft_, plan_.requeue_at);
+        const bool executes = change_members(states);
+        if (std::ranges::any_of(states, [](const auto& state) { return state.totals.lapsed > 0; }))
+            raise_memory_of_all(states);
+        const PendingDecision pending =
+            look_at_waiting(states, job_, before_, dependents_, draft_.now);
+        const JobOutcome outcome =
+            evaluate(of_the_job(*job_.kind, states), before_, pending, draft_, plan_.requeue_at);
         if (outcome == JobOutcome::kContinues) {
+            if (executes) tell_executed(*order_, before_, draft_);
+            if (pending.look_at) requeue_no_later_than(*pending.look_at);
             if (pause) requeue_no_later_than(*pause);
             requeue_after_pauses();
             return;
         }
-        // A new generation has the members of the one before.
+        // A new generation has the members of the one before, perhaps with more memory.
         for (const ReplicaTypeState& state : states)
-            if (state.members) draft_.status.members[state.name] = state.members->written();
+            if (state.members)
+                draft_.status.members[state.name] =
+                    (outcome == JobOutcome::kNewGeneration ? with_own_resources(state)
+                                                           : *state.members)
+                        .written();
+        draft_.status.plan = before_.plan;
         // Nothing is made or removed before the end is recorded: the next plan cleans up from the
         // status. Nor is a pod of a new generation made before the last of the old one is gone, as
         // it would find its old peers.
@@ -366,10 +394,36 @@ class Planner {
                     draft_.status.members[facts_.name_of(type.type)] =
                         first_members(*members, dependents_.of(type.type)).written();
     }
+    /// True if a ScalePlan is executed: the status then has it and the members that it leads to.
+    bool change_members(std::vector<ReplicaTypeState>& states) {
+        MemoryRaises memory(job_, states, dependents_);
+        bool raises = false;
+        for (ReplicaTypeState& state : states) {
+            memory.raise(state, state.replaced);
+            raises |= !state.own_resources.empty();
+        }
+        // The plan was checked against what all requested before.
+        const bool executes = order_ && !raises && may_execute(*order_, states, dependents_);
+        const jobs::ExecutedPlan* plan = executes       ? &order_->executed
+                                         : before_.plan ? &*before_.plan
+                                                        : nullptr;
+        for (ReplicaTypeState& state : states)
+            if (state.members)
+                change_members(state, executes ? order_->of(state.facts.type) : nullptr,
+                               spares_of(plan, state.name));
+        if (executes)
+            draft_.status.plan = order_->executed;
+        else if (draft_.status.plan)
+            // What the manifest has by now is no longer asked.
+            draft_.status.plan->replicas = asked_of(facts_, draft_.status);
+        return executes;
+    }
     /// The members change in the status first; what follows from that is the next plan's.
-    void change_members(ReplicaTypeState& state) {
-        const std::optional<Members> next = changed_members(state, dependents_);
-        if (!next) return;
+    void change_members(ReplicaTypeState& state, const ScaleOrder::OfType* asked,
+                        std::string_view spares) {
+        const std::optional<Members> next =
+            changed_members(state, facts_, dependents_, asked, spares);
+        if (!next) return state.told_of_memory.clear();
         draft_.status.members[state.name] = next->written();
         plan_.more = true;
         count_ranks(state, *next);
@@ -378,6 +432,18 @@ class Planner {
         };
         std::erase_if(plan_.create_pods, leaves);
         std::erase_if(plan_.create_services, leaves);
+    }
+    /// All pods restart, so that none is replaced.
+    void raise_memory_of_all(std::vector<ReplicaTypeState>& states) {
+        MemoryRaises memory(job_, states, dependents_);
+        for (ReplicaTypeState& state : states) {
+            state.told_of_memory.clear();
+            memory.raise_all_failed(state);
+        }
+    }
+    kube::ResourceList own_of(const ReplicaTypeState& state, std::int32_t id) const {
+        if (state.members == nullptr) return {};
+        return own_amounts(facts_, state.facts.type, *state.members, state.members->rank_of(id));
     }
     static std::optional<std::int32_t> kept_rank(const ReplicaTypeState& state, std::int32_t id) {
         return state.members ? state.members->kept_rank(id) : std::nullopt;
@@ -445,7 +511,8 @@ class Planner {
                                          {.restarts = at.carried,
                                           .generation = before_.restart_generation.value_or(0),
                                           .in_a_row = pause.in_a_row},
-                                         kept_rank(state, i)});
+                                         kept_rank(state, i),
+                                         own_of(state, i)});
             // A replica's service is created next to its pod, so that the name resolves when the
             // process starts.
             if (state.totals.unserved.contains(i)) create_service(state, id);
@@ -462,7 +529,7 @@ class Planner {
         }
     }
     void create_service(const ReplicaTypeState& state, SlotId id) {
-        if (!job_.kind->has_services(state.name) || is_adopted(orphans_.services, id)) return;
+        if (!state.facts.services || is_adopted(orphans_.services, id)) return;
         const Slot& at = slot(state, id.index);
         const Pause pause =
             at.former_service ? pause_after(*at.former_service, draft_.now) : Pause{};
@@ -515,6 +582,7 @@ class Planner {
     const Dependents& dependents_;
     const Orphans& orphans_;
     const IntegrationState& integrations_;
+    const ScaleOrder* order_;  ///< null: no plan is to be executed
     std::optional<PodGate> gate_;
     Draft draft_;
     Plan plan_;
@@ -524,8 +592,9 @@ class Planner {
 }  // namespace
 
 Plan plan(const JobRecord& job, const jobs::JobStatus& status, const Dependents& dependents,
-          const Orphans& orphans, WallTime now, const IntegrationState& integrations) {
-    return Planner(job, status, dependents, orphans, now, integrations).run();
+          const Orphans& orphans, WallTime now, const IntegrationState& integrations,
+          const ScaleOrder* order) {
+    return Planner(job, status, dependents, orphans, now, integrations, order).run();
 }
 
 }  // namespace muster::operators

@@ -102,6 +102,41 @@ TEST_F(KindData, TypesThatDecideTogetherMustAllBeDone) {
     EXPECT_THAT(after(PodPhase::kSucceeded), ElementsAre("Created", "Succeeded"));
 }
 
+TEST_F(KindData, WhenAMasterOfOursHasSucceededNoWorkerIsReplaced) {
+    struct Row {
+        const char* name;
+        PodPhase master;
+        PodPhase second;
+        bool ends;
+    };
+    const Row rows[] = {
+        {"it runs, and a worker has failed", PodPhase::kRunning, PodPhase::kFailed, false},
+        {"it is done, and all workers run", PodPhase::kSucceeded, PodPhase::kRunning, false},
+        {"it is done, and a worker has missed it", PodPhase::kSucceeded, PodPhase::kFailed, true},
+        {"it is done, and a worker waits", PodPhase::kSucceeded, PodPhase::kPending, true},
+    };
+    decide_by_workers({});
+    for (const bool ours : {false, true}) {
+        kind_.replica_types[0].own_program = ours;
+        jobs::Job job = make_job({.masters = 1, .workers = 2, .policy = "OnFailure"});
+        job.kind = &kind_;
+        const auto pods = [](PodPhase master, PodPhase second) {
+            return make_dependents({{.type = "Master", .phase = master},
+                                    worker(0, PodPhase::kRunning),
+                                    worker(1, second)});
+        };
+        const jobs::JobStatus running =
+            status_after(job, pods(PodPhase::kRunning, PodPhase::kRunning));
+        for (const Row& row : rows) {
+            SCOPED_TRACE(std::string(row.name) + (ours ? ", ours" : ""));
+            const Plan next = plan(job, running, pods(row.master, row.second), kNow);
+            const bool succeeded = summary(next.status.value_or(running)).back() == "Succeeded";
+            EXPECT_EQ(succeeded, ours && row.ends);
+            if (succeeded) EXPECT_THAT(next.create_pods, IsEmpty());
+        }
+    }
+}
+
 TEST_F(KindData, AJobIsPendingUntilADecidingReplicaRunsWhereTheKindSaysSo) {
     kind_.tells_pending = true;
     kind_.reason_prefix = "Job";

@@ -20,15 +20,18 @@ constexpr std::array<Transition, 18> kTransitions{{
     {kCreated, kRestarting, "a replica fails, and its policy is to restart it"},
     {kCreated, kSuspended, "suspended, so all pods are deleted"},
     {kCreated, kSucceeded, "the deciding replicas are done"},
-    {kCreated, kFailed, "a final failure, the deadline, or the backoff limit"},
+    {kCreated, kFailed,
+     "a final failure, the deadline, the backoff limit, or pods that find no node"},
     {kRunning, kRestarting, "a replica fails, and its policy is to restart it"},
     {kRunning, kSuspended, "suspended, so all pods are deleted"},
     {kRunning, kSucceeded, "the deciding replicas are done"},
-    {kRunning, kFailed, "a final failure, the deadline, or the backoff limit"},
+    {kRunning, kFailed,
+     "a final failure, the deadline, the backoff limit, or pods that find no node"},
     {kRestarting, kRunning, "no failed replica is left and a deciding one runs"},
     {kRestarting, kSuspended, "suspended, so all pods are deleted"},
     {kRestarting, kSucceeded, "the deciding replicas are done"},
-    {kRestarting, kFailed, "a final failure, the deadline, or the backoff limit"},
+    {kRestarting, kFailed,
+     "a final failure, the deadline, the backoff limit, or pods that find no node"},
     {kSuspended, kCreated, "resumed when its old pods are gone, with a new start time"},
     {kSuspended, kFailed,
      "its manifest was edited into one that can't be run, or its deadline is 0"},
@@ -97,8 +100,8 @@ std::string states_document() {
         "\n`Succeeded` and `Failed` exclude each other, never change, and come with "
         "`completionTime`.\nSeveral of these may be true at once; then the first in this order "
         "counts: the deciding replicas\nare done, a final failure, the deadline, the backoff "
-        "limit, a "
-        "restart, running.\n\nAn operator that finds pods of a job without a status (another died "
+        "limit, pods that find no node, a restart,\nrunning.\n\nAn operator that finds pods of a "
+        "job without a status (another died "
         "between making them and\nwriting it) may write any state first.\n";
     return text;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/unexpected.h"
 #include "operator/internal/planning/consistency_check.h"
 #include "operator/internal/planning/manifest_findings.h"
@@ -49,33 +50,68 @@ JobReconciler::JobReconciler(
       coalescer_(options.counts_wait) {}
 
 Task<bool> JobReconciler::reconcile(std::string key) {
+    const TurnResult turn = co_await reconcile_job(key);
     const JobPtr job = caches_.find(key);
-    if (job == nullptr) co_return true;
+    if (!concerns_plans(key, job)) co_return turn.complete;
+    jobs::JobStatus status = job == nullptr ? jobs::JobStatus() : known_status(key, *job);
+    // The rest of the pods does not wait for the plan of a master that is about to start.
+    const bool reported =
+        co_await options_.scale_plans->report(key, job, std::move(status), !turn.continues);
+    co_return turn.complete&& reported;
+}
+
+bool JobReconciler::concerns_plans(const std::string& key, const JobPtr& job) const {
+    return options_.scale_plans != nullptr && options_.scale_plans->concerns(key, job);
+}
+
+/// Whether a status of ours changes what the job's facts are, and the watch has not shown that yet: a
+/// plan made from both would undo the change.
+bool JobReconciler::lags(const std::string& key, const JobRecord& job) const {
+    const PendingStatusWrite* ours = pending_.find(key);
+    return ours != nullptr && job.kind->scale_plans && job.facts != nullptr &&
+           !has_asked(job, asked_of(*job.facts, ours->status.unpack()));
+}
+
+Task<JobReconciler::TurnResult> JobReconciler::reconcile_job(std::string key) {
+    const JobPtr job = caches_.find(key);
+    if (job == nullptr) co_return TurnResult{};
     if (is_left_alone(*job) || removed_.contains(key)) {
         controller_.set_deadline(key, std::nullopt);
-        co_return true;
+        co_return TurnResult{};
+    }
+    if (lags(key, *job)) co_return TurnResult{};
+    std::optional<ScaleOrder> order;
+    if (concerns_plans(key, job)) {
+        auto next = co_await options_.scale_plans->next_order(key, job, known_status(key, *job));
+        if (!next.has_value()) {
+            log::warning("the manifest of a job could not be read",
+                         {{"job", key}, {"error", next.error().message()}});
+            co_return TurnResult{.complete = false};
+        }
+        if (caches_.find(key) != job) co_return TurnResult{};  // it is queued again
+        order = *std::move(next);
     }
     Dependents& dependents = caches_.table().of(job->uid);
     dependents.expire(clock_.now());
     Turn turn{.key = key, .job = job, .version = job->resource_version, .plan = {}};
-    turn.plan = make_plan(key, *job, turn.version);
+    turn.plan = make_plan(key, *job, order ? &*order : nullptr, turn.version);
     controller_.set_deadline(key, turn.plan.requeue_at);
     if (const auto due = coalescer_.counts(key, turn.plan,
                                            dependents.owned_objects_ensured_before(), clock_.now()))
         controller_.requeue_at(key, *due);
     const bool is_first = job->status.empty() && pending_.find(key) == nullptr;
     turn.status_later = is_first && coalescer_.first_status(key, turn.plan);
-    if (turn.plan.empty()) co_return true;
+    if (turn.plan.empty()) co_return TurnResult{};
     co_return co_await carry_out(std::move(turn));
 }
 
-Task<bool> JobReconciler::carry_out(Turn turn) {
+Task<JobReconciler::TurnResult> JobReconciler::carry_out(Turn turn) {
     const JobPtr& job = turn.job;
     Plan& plan = turn.plan;
     std::shared_ptr<const jobs::Job> whole;
     if (makes_objects(plan)) {
         whole = co_await caches_.whole_job(job);
-        if (!whole) co_return false;
+        if (!whole) co_return TurnResult{.complete = false};
     }
     const bool more = plan.more;
     const bool finishes = plan.status && plan.status->finished();
@@ -96,7 +132,7 @@ Task<bool> JobReconciler::carry_out(Turn turn) {
     // What a finished job needs follows from its new status.
     if (rest_now || turn.status_later || (finishes && done.status_written))
         controller_.add(turn.key);
-    co_return done.complete;
+    co_return TurnResult{.complete = done.complete, .continues = rest_now};
 }
 
 /// Whether a reconciliation of `job` that will have reported `told` ends before everything is done:
@@ -105,6 +141,7 @@ bool JobReconciler::should_end(const std::string& key, const JobRecord& job,
                                const jobs::JobStatus& told, Instant& look_at) {
     const JobPtr now = caches_.current(job);
     if (now == nullptr || now->deleting || now->generation != job.generation ||
+        !has_asked(*now, job.asked ? *job.asked : Asked()) ||
         now->managed_elsewhere != job.managed_elsewhere)
         return true;
     if (clock_.now() < look_at) return false;
@@ -126,11 +163,12 @@ jobs::JobStatus JobReconciler::known_status(const std::string& key, const JobRec
 // --- plans
 
 /// Also moves `version` to the revision on which the plan's status is based.
-Plan JobReconciler::make_plan(const std::string& key, const JobRecord& job, std::string& version) {
+Plan JobReconciler::make_plan(const std::string& key, const JobRecord& job, const ScaleOrder* order,
+                              std::string& version) {
     const jobs::JobStatus status = known_status(key, job);
     if (const PendingStatusWrite* ours = pending_.find(key)) version = ours->version;
     if (job.facts) {
-        Plan made = plan_and_check(key, job, status);
+        Plan made = plan_and_check(key, job, status, order);
         if (status.start_time.empty() && made.status && !made.status->start_time.empty())
             std::ranges::move(warning_events(job.warnings), std::back_inserter(made.events));
         return made;
@@ -146,17 +184,18 @@ Plan JobReconciler::make_plan(const std::string& key, const JobRecord& job, std:
 }
 
 Plan JobReconciler::plan_and_check(const std::string& key, const JobRecord& job,
-                                   const jobs::JobStatus& status) {
+                                   const jobs::JobStatus& status, const ScaleOrder* order) {
     Dependents& dependents = caches_.table().of(job.uid);
     dependents.configure(job.facts, status);
     const Orphans& orphans = caches_.table().orphans_of(key);
     const IntegrationState integrations = caches_.integrations().state_for(job);
     const WallTime now = clock_.wall_now();
-    Plan made = plan(job, status, dependents, orphans, now, integrations);
+    Plan made = plan(job, status, dependents, orphans, now, integrations, order);
     if (made.status) report_unknown_transition(key, state_of(status), state_of(*made.status));
     if (options_.check_consistency) {
-        const std::string found = inconsistencies(job, status, dependents, orphans, now,
-                                                  caches_.pods(), caches_.services(), integrations);
+        const std::string found =
+            inconsistencies(job, status, dependents, orphans, now, caches_.pods(),
+                            caches_.services(), integrations, order);
         CHECK(found.empty(), found.c_str());
     }
     return made;

@@ -18,6 +18,7 @@
 #include "operator/internal/planning/plan.h"
 #include "operator/internal/reconcile/pending_status_writes.h"
 #include "operator/internal/reconcile/status_coalescer.h"
+#include "operator/internal/scaling/plan_runner.h"
 #include "operator/observer/milestones.h"
 
 namespace muster::operators {
@@ -33,6 +34,7 @@ class JobReconciler {
         /// Ends the process if the incremental totals differ from what the caches give.
         bool check_consistency = false;
         OperatorObserver* observer = nullptr;  ///< may be null
+        PlanRunner* scale_plans = nullptr;     ///< null: no kind has ScalePlans
     };
 
     JobReconciler(JobCaches& caches, Executor& executor, kube::Controller& controller, Clock& clock,
@@ -56,16 +58,24 @@ class JobReconciler {
         Plan plan;
         bool status_later = false;  ///< the job's first status was taken out of the plan
     };
+    struct TurnResult {
+        bool complete = true;    ///< false: something failed and has to be tried again
+        bool continues = false;  ///< another turn does the rest at once
+    };
     /// The parts of a status that are needed after it is written.
     struct NewStatus {
         PackedStatus status;
         std::vector<Reached> reached;
     };
 
-    Task<bool> carry_out(Turn turn);
-    Plan make_plan(const std::string& key, const JobRecord& job, std::string& version);
-    Plan plan_and_check(const std::string& key, const JobRecord& job,
-                        const jobs::JobStatus& status);
+    Task<TurnResult> reconcile_job(std::string key);
+    Task<TurnResult> carry_out(Turn turn);
+    bool concerns_plans(const std::string& key, const JobPtr& job) const;
+    bool lags(const std::string& key, const JobRecord& job) const;
+    Plan make_plan(const std::string& key, const JobRecord& job, const ScaleOrder* order,
+                   std::string& version);
+    Plan plan_and_check(const std::string& key, const JobRecord& job, const jobs::JobStatus& status,
+                        const ScaleOrder* order);
     bool should_end(const std::string& key, const JobRecord& job, const jobs::JobStatus& told,
                     Instant& look_at);
     jobs::JobStatus known_status(const std::string& key, const JobRecord& job) const;

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "base/unique_fd.h"
+#include "kube/objects/variable_references.h"
 #include "kube/values/quantity.h"
-#include "runtime/internal/files/variables.h"
 
 namespace muster::runtime {
 
@@ -186,7 +186,7 @@ Result<std::string> sub_path_of(const kube::VolumeMount& mount, const Variables&
     const json::value* expression = mount.rest.if_contains("subPathExpr");
     if (expression != nullptr && expression->is_string()) {
         std::optional<std::string> missing;
-        auto expanded = expand_variables(
+        auto expanded = kube::expand_variables(
             expression->get_string(),
             [&](std::string_view name) -> const std::string* {
                 const auto found = environment.find(name);

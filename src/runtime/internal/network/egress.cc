@@ -77,7 +77,9 @@ Result<void> add_link(PodFabric& fabric) {
     batch.message("taking the way out up", RTM_SETLINK, 0, pod_init::link_header(kTapIndex, true));
     batch.u32(IFLA_MTU, kTapMtu);
     pod_init::forward_from(batch);
-    pod_init::add_route(batch, "route to pasta", kPasta, 32, kTapIndex, 0, kRouterOutside);
+    // In the place of what an earlier process took in, which stays when its link goes.
+    pod_init::add_route(batch, "route to pasta", kPasta, 32, kTapIndex, 0, kRouterOutside,
+                        NLM_F_REPLACE);
     pod_init::add_route(batch, "route by pasta", 0, 0, kTapIndex, kPasta, kRouterOutside);
     // Needed only to name a gateway: nothing may be sent to pasta's own address, as it would look
     // for it in the machine's network.

@@ -70,6 +70,17 @@ TEST_F(EgressTest, WhatPastaForkedEndsWithIt) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(words), {}), "");
 }
 
+// As after `kill -9` of `muster up`: the network and the routes in it are those of before.
+TEST_F(EgressTest, OpensAgainInTheNetworkOfAnEarlierProcess) {
+    if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";
+    PodFabric fabric = PodFabric::create().value();
+    write_pasta("read -r wait\n");
+    for (int life = 0; life < 2; ++life) {
+        auto way = Egress::open(loop.context.get_executor(), fabric, environment(), false);
+        ASSERT_TRUE(way) << "life " << life << ": " << way.error().message();
+    }
+}
+
 // A lock of whoever started us would be held for as long as it runs.
 TEST_F(EgressTest, PastaInheritsNoDescriptors) {
     if (::geteuid() != 0) GTEST_SKIP() << "namespaces are tested as root here";

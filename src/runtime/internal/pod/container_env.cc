@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/objects/variable_references.h"
 #include "runtime/internal/files/downward_api.h"
-#include "runtime/internal/files/variables.h"
 #include "runtime/internal/network/names.h"
 
 namespace muster::runtime {
@@ -156,7 +156,7 @@ class ProcessMaker {
     }
 
     Result<std::string> expand(std::string_view text) const {
-        auto expanded = expand_variables(
+        auto expanded = kube::expand_variables(
             text, [this](std::string_view name) { return defined_.find(name); }, left_);
         if (!expanded) return too_long();
         return *std::move(expanded);

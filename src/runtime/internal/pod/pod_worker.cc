@@ -103,7 +103,8 @@ void PodWorker::resume() {
 
 void PodWorker::take_over(RecoveredPod recovered) {
     recovery_.begin(std::move(recovered));
-    pod_.tasks.spawn("taking over", take_over_sandbox(),
+    // The files at once: an /etc/hosts that no pod has claimed is removed once all pods are known.
+    pod_.tasks.spawn("taking over", take_over_sandbox(pod_.files.take_over(*pod_.pod)),
                      [this](const std::string& what) { give_up(what); });
 }
 
@@ -289,16 +290,16 @@ void PodWorker::sandbox_failed(const char* reason, std::string message) {
     perform(pod_.machine.sandbox_failed(reason, std::move(message), pod_.now()));
 }
 
-Task<void> PodWorker::take_over_sandbox() {
-    if (auto prepared = co_await prepare_recovered_pod(); !prepared)
+Task<void> PodWorker::take_over_sandbox(Result<void> files) {
+    if (auto prepared = co_await prepare_recovered_pod(std::move(files)); !prepared)
         log::warning("what a pod needs to restart containers is missing",
                      {{"pod", pod_.name()}, {"error", prepared.error().message()}});
     co_await read_reports();
 }
 
-Task<Result<void>> PodWorker::prepare_recovered_pod() {
+Task<Result<void>> PodWorker::prepare_recovered_pod(Result<void> files) {
     CO_TRY_VOID(pod_.isolation.prepare());
-    CO_TRY_VOID(pod_.files.take_over(*pod_.pod));
+    CO_TRY_VOID(std::move(files));
     CO_TRY_VOID(co_await volumes_.find_claims(true));
     CO_TRY_VOID(co_await volumes_.fetch_data());
     co_return co_await volumes_.fill(true);

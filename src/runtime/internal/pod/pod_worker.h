@@ -61,8 +61,8 @@ class PodWorker {
     /// For a pod that asks for name servers, search domains or options of its own.
     Result<void> write_resolv_conf();
     void sandbox_failed(const char* reason, std::string message);
-    Task<void> take_over_sandbox();
-    Task<Result<void>> prepare_recovered_pod();
+    Task<void> take_over_sandbox(Result<void> files);
+    Task<Result<void>> prepare_recovered_pod(Result<void> files);
     void recovery_finished();
     void count_launches();
     Task<void> read_reports();

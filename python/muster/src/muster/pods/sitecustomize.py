@@ -1,5 +1,6 @@
 """Loaded by site in each Python of a pod that has our agent: a launcher of torch's or DLRover's that was reached past PATH, such as that
-of a virtual environment which was activated, becomes the agent. Then the sitecustomize is loaded that would have been loaded without
+of a virtual environment which was activated, becomes the agent. A program of a job with parameter servers finds the names of DLRover's
+package that it may ask for, unless that package is installed. Then the sitecustomize is loaded that would have been loaded without
 this one. Any version of Python must be able to read this file."""
 
 import os
@@ -67,3 +68,5 @@ try:
 except Exception:
     sys.stderr.write("muster: the agent can't take the place of this launcher (%s: %s)\n" % sys.exc_info()[:2])
 _hand_on()
+if os.environ.get("MUSTER_ASK_MASTER"):
+    sys.path.append(os.path.join(_HERE, "muster", "instead"))

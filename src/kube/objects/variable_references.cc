@@ -1,8 +1,8 @@
-#include "runtime/internal/files/variables.h"
+#include "kube/objects/variable_references.h"
 
 #include <algorithm>
 
-namespace muster::runtime {
+namespace muster::kube {
 
 std::optional<std::string> expand_variables(
     std::string_view text, const std::function<const std::string*(std::string_view)>& lookup,
@@ -41,4 +41,4 @@ std::optional<std::string> expand_variables(
     return result;
 }
 
-}  // namespace muster::runtime
+}  // namespace muster::kube

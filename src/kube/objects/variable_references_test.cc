@@ -1,4 +1,4 @@
-#include "runtime/internal/files/variables.h"
+#include "kube/objects/variable_references.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::runtime {
+namespace muster::kube {
 namespace {
 
 struct ExpandCase {
@@ -88,4 +88,4 @@ TEST(ExpandVariables, WhatNeverClosesIsLookedForOnce) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::kube

@@ -1,4 +1,4 @@
-#include "sim/internal/launch_of_pod.h"
+#include "sim/internal/programs/launch_of_pod.h"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,19 @@ TEST(LaunchOfPod, IsWhatTheOperatorPutsIntoItsEnvironment) {
     EXPECT_EQ(plan->nodes, (launch::NodeRange{1, 4}));
     EXPECT_EQ(plan->local_size, 2);
     EXPECT_EQ(plan->max_restarts, 5);
+}
+
+TEST(LaunchOfPod, ItsCommandRefersToItsVariables) {
+    const auto launched = launch_of_pod(
+        pod(R"-(["muster-run","--nnodes=$(NODE_NUM)","--rdzv-id=$$(NODE_NUM)","train.py"])-",
+            R"([{"name":"NODE_NUM","value":"3"},{"name":"NODE_RANK","value":"1"},
+                {"name":"DLROVER_MASTER_ADDR","value":"elasticjob-j-dlrover-master.default.svc:50001"}])"));
+    ASSERT_TRUE(launched && *launched);
+    const launch::LaunchPlan* const plan = &**launched;
+    EXPECT_EQ(plan->nodes, (launch::NodeRange{3, 3}));
+    EXPECT_EQ(plan->rendezvous.where, launch::Rendezvous::Where::kElsewhere);
+    EXPECT_EQ(plan->rendezvous.slot, 1);
+    EXPECT_EQ(plan->run_id, "$(NODE_NUM)");
 }
 
 TEST(LaunchOfPod, ThereIsNoneOfAnotherCommand) {
