@@ -162,7 +162,9 @@ def test_too_many_failed_indexes_end_a_job(api, jobs, pods):
     make_job(api, jobs, completions=3, parallelism=3, completionMode="Indexed", backoffLimitPerIndex=0, maxFailedIndexes=0)
     end_pod(api, numbered(active_pods(api, pods, 3))[2], "Failed", 1)
     status = job_when(api, jobs, lambda status: "Failed" in true_conditions(status))["status"]
-    assert true_conditions(status)["Failed"] == "MaxFailedIndexesExceeded" and status["failedIndexes"] == "2"
+    assert true_conditions(status)["Failed"] == "MaxFailedIndexesExceeded"
+    # kube-controller-manager counts the pods that it has ended for that, too, if it sees them go before it is done.
+    assert status["failedIndexes"] in ("2", "0-2")
     assert status["conditions"][-1]["message"] == "Job has exceeded the specified maximal number of failed indexes"
 
 
