@@ -81,12 +81,12 @@ std::vector<Legacy> legacies_of_the_gone(const CountingRules& rules,
 std::vector<SlotId> changed_slots(const JobMembers& before, const JobMembers& next) {
     std::vector<SlotId> changed;
     for (std::size_t type = 0; type < std::min(before.size(), next.size()); ++type) {
-        const auto note = [&](const IndexSet& ids, const IndexSet& others) {
-            for (auto id = ids.next(0); id >= 0; id = ids.next(id + 1))
-                if (!others.contains(id)) changed.push_back({static_cast<std::uint8_t>(type), id});
+        const auto note = [&](const std::vector<std::int32_t>& ids) {
+            for (const std::int32_t id : ids)
+                changed.push_back({static_cast<std::uint8_t>(type), id});
         };
-        note(before[type].ids(), next[type].ids());
-        note(next[type].ids(), before[type].ids());
+        note(leaving_ids(before[type], next[type]));
+        note(leaving_ids(next[type], before[type]));
     }
     std::ranges::sort(changed);
     return changed;

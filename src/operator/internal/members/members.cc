@@ -256,7 +256,7 @@ std::vector<std::int32_t> leaving_ids(const Members& before, const Members& next
     return leaving;
 }
 
-Members with_restarts(const Members& before, Members next,
+Members with_restarts(const Members& before, const Members& next,
                       const std::map<std::int32_t, std::int32_t>& of_those_who_leave) {
     std::map<std::int32_t, std::int32_t> entered;  // by rank
     for (auto id = next.ids().next(0); id >= 0; id = next.ids().next(id + 1))

@@ -99,7 +99,7 @@ std::vector<std::int32_t> leaving_ids(const Members& before, const Members& next
 /// `next` with the restarts that those who leave have had: each by id, with those before it in its
 /// rank. Whoever enters with the rank of one that leaves takes them over; the others become former
 /// ones. So their sum stays the same. A pure function.
-Members with_restarts(const Members& before, Members next,
+Members with_restarts(const Members& before, const Members& next,
                       const std::map<std::int32_t, std::int32_t>& of_those_who_leave);
 
 /// The members of a job by replica type; null for kinds whose ids don't rise.

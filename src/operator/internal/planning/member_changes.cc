@@ -135,7 +135,7 @@ std::optional<Members> changed_members(const ReplicaTypeState& state, const JobF
     std::map<std::int32_t, std::int32_t> restarts;
     for (const std::int32_t id : leaving_ids(before, next))
         restarts.emplace(id, dependents.restarts_of({state.facts.type, id}));
-    return with_restarts(before, std::move(next), restarts);
+    return with_restarts(before, next, restarts);
 }
 
 }  // namespace muster::operators
