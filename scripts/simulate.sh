@@ -2,11 +2,11 @@
 # scenarios run side by side.
 
 # A run of the suite takes a slice of the seeds that ./dev drill sim plays, another one with another commit: 20 of each
-# scenario, 300 of that in which all parts are together, where the rarest faults are, and 1,000 of `elastic`, which is
+# scenario, 300 of those in which all parts are together, where the rarest faults are, and 1,000 of `elastic`, which is
 # agents and masters alone and quick. With 1,000 agents one takes seconds: a few, for what only size shows.
 sim_slices=50
 sim_drill_seeds=1000 whole_world_drill_seeds=15000 elastic_drill_seeds=50000
-whole_worlds=(elastic-jobs)
+whole_worlds=(elastic-jobs elastic-jobs-chaos)
 elastic_large_seeds=3 elastic_large_nodes=1000
 
 # Which slice it is for this commit: the same one each time.

@@ -6,7 +6,7 @@
 
 #include "sim/changes_fixture.h"
 
-namespace muster::sim {
+namespace muster::sim::invariants_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -514,4 +514,4 @@ TEST(Invariants, AJobBreaksARuleOnce) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::invariants_test

@@ -3,7 +3,7 @@
 
 #include "sim/elastic/elastic_world.h"
 
-namespace muster::sim::elastic {
+namespace muster::sim::elastic::elastic_check_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -114,4 +114,4 @@ TEST_F(ElasticCheck, AMasterThatDiesWhileItRuns) {
 }
 
 }  // namespace
-}  // namespace muster::sim::elastic
+}  // namespace muster::sim::elastic::elastic_check_test

@@ -6,7 +6,7 @@
 
 #include "sim/elastic/elastic_world.h"
 
-namespace muster::sim::elastic {
+namespace muster::sim::elastic::elastic_keys_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -125,4 +125,4 @@ TEST_F(ElasticKeys, OfANodeWithoutWorkersAreNone) {
 }
 
 }  // namespace
-}  // namespace muster::sim::elastic
+}  // namespace muster::sim::elastic::elastic_keys_test

@@ -4,7 +4,7 @@
 #include "base/test_seeds.h"
 #include "sim/elastic/elastic_run.h"
 
-namespace muster::sim::elastic {
+namespace muster::sim::elastic::elastic_seeds_test {
 namespace {
 
 /// As many as sanitizers make bearable. More of them: ./dev test simulate, ./dev drill sim elastic.
@@ -42,4 +42,4 @@ TEST(ElasticSeeds, EqualSeedsGiveEqualRuns) {
 }
 
 }  // namespace
-}  // namespace muster::sim::elastic
+}  // namespace muster::sim::elastic::elastic_seeds_test

@@ -5,7 +5,7 @@
 
 #include "sim/elastic/elastic_world.h"
 
-namespace muster::sim::elastic {
+namespace muster::sim::elastic::elastic_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -315,4 +315,4 @@ TEST_F(Elastic, NothingFollowsFromWhatIsNotRecorded) {
 }
 
 }  // namespace
-}  // namespace muster::sim::elastic
+}  // namespace muster::sim::elastic::elastic_test

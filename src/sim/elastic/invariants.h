@@ -83,8 +83,12 @@ class Invariants {
 
     /// The store at an address is empty, and of that attempt.
     void store_began(const std::string& address, const job_protocol::World& world);
-    /// It goes with its agent.
-    void store_ended(const std::string& address) { stores_.erase(address); }
+    /// It goes with its agent. Masters have not heard of that yet: a world that they have made and
+    /// told to no node is seen now or never.
+    void store_ended(const std::string& address) {
+        look_at_masters_();
+        stores_.erase(address);
+    }
     /// Workers of a node begin, as members of that world.
     void began(const std::string& node, const job_protocol::World& world);
     /// The program is not there.
@@ -94,8 +98,11 @@ class Invariants {
                       WorkerEnded how, const std::string& error = "");
     /// An agent stops its workers.
     void stops(const std::string& node, const job_protocol::World& world, Duration grace);
-    /// The node is to leave the job.
-    void leaves(const std::string& node) { leaving_.insert(node); }
+    /// The node is to leave the job, of which masters have not heard yet, as above.
+    void leaves(const std::string& node) {
+        look_at_masters_();
+        leaving_.insert(node);
+    }
     void agent_ended(const std::string& node, const agent::AgentEnd& end);
     /// A master has made it, or taken it over.
     void made(const job_protocol::World& world) {

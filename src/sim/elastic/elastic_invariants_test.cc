@@ -1,12 +1,11 @@
-#include "sim/elastic/invariants.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/time/sim_clock.h"
+#include "sim/elastic/invariants.h"
 
-namespace muster::sim::elastic {
+namespace muster::sim::elastic::elastic_invariants_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -159,6 +158,27 @@ TEST(ElasticInvariants, HealthyWorkersStopForAReason) {
     EXPECT_THAT(story.broken(), ElementsAre("healthy-stop"));
 }
 
+TEST(ElasticInvariants, ALargerWorldIsAReasonEvenIfAMemberLeavesBeforeItIsTold) {
+    for (const bool leaves : {true, false}) {
+        Story story;
+        story.all_begin(1);
+        story.clock.advance_to(story.clock.now() + 1min);
+        bool larger = true;  // while its member is there
+        story.rules.of_masters([&] {
+            job_protocol::World made = world(larger ? 2 : 3);
+            if (larger) ++made.nodes;
+            story.rules.made(made);
+        });
+        if (leaves)
+            story.rules.leaves("a9");
+        else
+            story.rules.store_ended("a9");
+        larger = false;
+        story.rules.stops("a0", world(1), 1s);
+        EXPECT_THAT(story.broken(), IsEmpty()) << leaves;
+    }
+}
+
 TEST(ElasticInvariants, ANodeThatIsGoneIsAReason) {
     Story story;
     story.all_begin(1);
@@ -259,4 +279,4 @@ TEST(ElasticInvariants, AnAgentLeavesWhenItIsToldTo) {
 }
 
 }  // namespace
-}  // namespace muster::sim::elastic
+}  // namespace muster::sim::elastic::elastic_invariants_test
