@@ -9,7 +9,8 @@
 #   muster_test(kube LIBRARIES ... SERIAL TSAN)
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it; in a whole run it comes last. TSAN: it has threads, so ./dev test runs it under the
-#       thread sanitizer too.
+#       thread sanitizer too. With MUSTER_UNITY the tests are compiled together as sources are: each file of them has a
+#       namespace of its own, named like the file (scripts/lint_includes.py).
 #   muster_test(apiserver PROGRAM apiserver_on_file MATCHING "sqlite_store" TSAN)
 #       Those of them whose path matches, in a program of their own: they alone need what it says.
 #       EXCEPT keeps them out of the other one.
@@ -81,8 +82,8 @@ endfunction()
 
 # Writes files that include the sources of one folder each, up to so many bytes of them, and of small folders those of the
 # next one too: they share headers and templates. The paths in them are relative: each checkout has the same files, and
-# finds in ccache what another one compiled.
-function(_muster_together out)
+# finds in ccache what another one compiled. NAME tells these groups from others of the folder.
+function(_muster_together out name)
     set(most_bytes 60000)
     set(small_folder 25000)
     set(folder)
@@ -99,7 +100,7 @@ function(_muster_together out)
         if(sum GREATER most_bytes)
             set(sum ${bytes})
             list(LENGTH groups group)
-            list(APPEND groups ${CMAKE_CURRENT_BINARY_DIR}/together/group_${group}.cc)
+            list(APPEND groups ${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${group}.cc)
             set(text_${group})
         endif()
         cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src)
@@ -128,7 +129,7 @@ function(muster_library name)
             list(FILTER sources EXCLUDE REGEX "${pattern}")
         endforeach()
         list(REMOVE_ITEM alone ${sources})
-        _muster_together(groups ${sources})
+        _muster_together(groups group ${sources})
         set(sources ${alone} ${groups})
     endif()
     add_library(muster_${name} STATIC ${sources})
@@ -197,9 +198,13 @@ function(muster_test name)
     if(arg_PROGRAM)
         set(program ${arg_PROGRAM})
     endif()
+    if(MUSTER_UNITY)
+        list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+        _muster_together(sources ${program}_test ${sources})
+    endif()
     add_executable(${program}_test ${sources})
     _muster_compiled(${program}_test muster_test_pch)
-    target_compile_options(${program}_test PRIVATE ${muster_test_options})
+    target_compile_options(${program}_test PRIVATE ${muster_test_options} $<$<BOOL:${MUSTER_UNITY}>:-Wno-shadow>)
     target_link_libraries(${program}_test PRIVATE muster_${name} ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
     if(arg_LONG)
         add_dependencies(tests ${program}_test)

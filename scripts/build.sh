@@ -8,7 +8,7 @@ ccache_directory() { echo "${CCACHE_DIR:-$cache/ccache}"; }
 configure() {
     local preset=$1 directory=$root/build/$1
     if [[ -e $directory/build.ninja && $directory/build.ninja -nt $root/CMakePresets.json ]]; then return 0; fi
-    case $preset in asan | tsan | fuzz) need_packages sanitize ;; esac
+    case $preset in asan* | tsan | fuzz) need_packages sanitize ;; esac
     step "configure $preset" cmake -S "$root" --preset "$preset" -B "$directory" \
         ${boost_root:+-DMUSTER_BOOST_ROOT="$boost_root"}
 }

@@ -27,9 +27,17 @@ conformance_servers=(etcd kube-apiserver kube-controller-manager kube-scheduler)
 build_programs() {
     local suite=$1 status=0 programs=("$(our_python)" "$root/tests/cluster/cluster.py")
     shift
+    if time_is_over && ! "${programs[@]}" built "$@"; then
+        reason="its time is over (--clients-until)"
+        return 1
+    fi
     reason=$("${programs[@]}" fetch "$@" 2>&1) || { reason=${reason#cluster: }; return 1; }
-    "${programs[@]}" built "$@" || step "build $suite" "${programs[@]}" build "$@" || status=$?
+    "${programs[@]}" built "$@" || step "build $suite" in_time "${programs[@]}" build "$@" || status=$?
     ((status)) || return 0
+    if time_is_over; then
+        reason="its time is over (--clients-until)"
+        return 1
+    fi
     reason="what it needs was not built"
     ((status == skipped_status)) || record "$suite-build" 0 1 0
     return 1

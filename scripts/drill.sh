@@ -28,7 +28,7 @@ verb_drill() {
         say "fresh-clone [VERB...]  the same in a fresh clone on this machine, with a bare environment"
         say "VERB is run, test, or both (the default)."
         say "sim [SCENARIO...] [--seeds N] [--seed N [--trace]]"
-        say "                       many seeds (1000; of \`elastic-jobs\` 15000, of \`elastic\` 50000) of simulated worlds,"
+        say "                       many seeds (1000; of \`elastic-jobs\` and its chaos 15000, of \`elastic\` 50000) of simulated worlds,"
         say "                       or one as it happened"
         say "seeds                  all seeds of the long random tests of which ./dev test plays a part, under sanitizers"
         say "kill [--count N] [--seed N]"
@@ -175,9 +175,9 @@ drill_seeds() {
     forget_results
     local folders
     mapfile -t folders < <(cd "$root/src" && grep -rl --include='*_test.cc' 'seeds_of_this_run(' . | cut -d/ -f2 | sort -u)
-    suite_build seeds asan tests || return 1
+    suite_build seeds asan-unity tests || return 1
     export MUSTER_SEED_SLICE=all
-    run_ctest seeds asan '' -L "$(any_of "${folders[@]}")"
+    run_ctest seeds asan-unity '' -L "$(any_of "${folders[@]}")"
     cat "$results" "$failures"
     grep -q '^seeds [0-9]* 0 ' "$results"
 }

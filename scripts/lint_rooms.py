@@ -118,6 +118,19 @@ class Rooms:
     def named_elsewhere(self, place):
         return any(f"{self.name(place)}/" in path.read_text() for path in self.root.glob("src/*/CMakeLists.txt"))
 
+    def test_namespaces(self, folder):
+        """Test files are compiled together (cmake/MusterLibrary.cmake), and each calls its own things as it likes."""
+        stems = {}
+        for path in sorted(folder.rglob("*_test.cc")):
+            code = blank(path.read_text(errors="replace"))
+            unnamed = re.search(r"^namespace ([\w:]+) \{\s*namespace \{", code, re.M)
+            if unnamed and not unnamed.group(1).endswith(f"::{path.stem}"):
+                self.found.append(f"{self.name(path)}:{line_of(code, unnamed)}: rooms: its namespace is {unnamed.group(1)}::{path.stem}, so "
+                                  "that it may be compiled together with other tests")
+            if path.stem in stems:
+                self.found.append(f"{self.name(path)}:1: rooms: {stems[path.stem]} has the same name, and so would their namespaces")
+            stems[path.stem] = self.name(path)
+
     def stale(self):
         for folder in LARGE_FOLDERS:
             self.not_needed(folder, f"{folder}:1")
@@ -136,6 +149,7 @@ class Rooms:
             self.classes(folder)
             self.circles(folder)
             self.compiled(folder)
+            self.test_namespaces(folder)
         self.stale()
         return self.found
 

@@ -49,7 +49,7 @@ worst_of() {
 
 # A sign of life: the log's last line on a terminal, a line each minute elsewhere.
 watch_log() {
-    local begin=$SECONDS line
+    local begin=$SECONDS line ended
     trap 'exit 0' TERM
     # Ctrl-C ends the caller but not what runs in its background.
     while sleep 1 >/dev/null 2>&1 & wait $! && kill -0 $$ 2>/dev/null; do
@@ -58,7 +58,9 @@ watch_log() {
             printf '\r\033[K%-28s %ds  %s' "$1" $((SECONDS - begin)) "$line"
         elif (((SECONDS - begin) % 60 == 59)); then
             line=$(tail -n 1 "$2" 2>/dev/null | cut -c1-90)
-            printf '%-28s still at work after %ds: %s\n' "$1" $((SECONDS - begin)) "$line"
+            # Of tests, how many of all have ended stands at the end of each line that is full.
+            ended=$(tail -n 2 "$2" 2>/dev/null | grep -o '\[ *[0-9]*%\]' | tail -n 1) || ended=
+            printf '%-28s still at work after %ds: %s\n' "$1" $((SECONDS - begin)) "${ended:+$ended }$line"
         fi
     done
 }

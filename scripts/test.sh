@@ -10,6 +10,10 @@ verb_test() {
     begin=$(now_ms)
     for word in "$@"; do
         case $word in
+        --clients-until=*)
+            [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || die "--clients-until wants a number of minutes, as --clients-until=75"
+            clients_until=$((begin + ${word#*=} * 60000))
+            ;;
         --times) times=yes ;;
         --changed) changed=yes ;;
         --all) all=yes ;;
@@ -91,28 +95,32 @@ changed_files() {
     } | sort -u
 }
 
+# The build whose tests run under the address and undefined behaviour sanitizers. A whole run compiles it in groups.
+sanitized=asan
+
 # Everything. Suites of the release build mostly wait for processes; compilers and what is not disturbed by others have the
 # cores meanwhile, at a low priority. What others disturb comes last.
 test_all() (
     trap stop_beside EXIT
+    sanitized=asan-unity
     build_ahead release headers benches muster muster_run muster_in_pods muster_store_server
     beside build_and_test_quietly
     beside test_as_clients
     local suite
     for suite in lint tools python e2e security; do run_suite "$suite"; done
     join_beside
-    run_ctest unit-serial asan '' -L '^serial$'
+    run_ctest unit-serial "$sanitized" '' -L '^serial$'
     if suite_build elastic release muster muster_run; then elastic_released; fi
 )
 
 build_and_test_quietly() (
     beside=()
     trap stop_beside EXIT
-    build_ahead asan tests muster_run
+    build_ahead "$sanitized" tests muster_run
     build_ahead tsan tsan_tests
-    if suite_build elastic-asan asan muster_run; then beside elastic_under_sanitizers; fi
-    suite_build unit asan tests || true
-    run_ctest unit asan '' -LE '^serial$'
+    if suite_build elastic-asan "$sanitized" muster_run; then beside elastic_under_sanitizers; fi
+    suite_build unit "$sanitized" tests || true
+    run_ctest unit "$sanitized" '' -LE '^serial$'
     suite_tsan
     suite_simulate
     join_beside
@@ -120,9 +128,23 @@ build_and_test_quietly() (
 
 # These wait for servers for the most part.
 test_as_clients() {
+    time_is_over_at=$clients_until
     suite_conformance
     suite_cluster
     suite_foreign
+}
+
+# When a whole run ends what it does with published clients and servers, in milliseconds since 1970; empty: it does all.
+# To build them takes long where nothing is cached, and a run that has to end until then is to have told the rest.
+clients_until=
+time_is_over_at=
+time_is_over() { [[ -n $time_is_over_at ]] && (($(now_ms) >= time_is_over_at)); }
+
+# in_time COMMAND...: interrupts it when the time is over, and returns 124 then.
+in_time() {
+    [[ -n $time_is_over_at ]] || { "$@"; return; }
+    local left=$((time_is_over_at - $(now_ms)))
+    timeout --signal=INT --kill-after=60 $((left > 1000 ? left / 1000 : 1)) "$@"
 }
 
 # build_ahead PRESET TARGET...: what suites will ask for, at once. What fails, they will tell.
@@ -289,8 +311,9 @@ suite_dependents() { unit_tests dependents "$@"; }
 
 # unit_tests SUITE [FOLDER | NAME...]
 unit_tests() {
-    local suite=$1 word targets=() labels=() pattern=
+    local suite=$1 word targets=() labels=() pattern= preset=$sanitized
     shift
+    (($#)) || preset=asan-unity
     for word in "$@"; do
         if is_folder "$word"; then
             targets+=("${word}_tests")
@@ -299,8 +322,8 @@ unit_tests() {
             pattern=$pattern${pattern:+:}$([[ $word == *[*.]* ]] && echo "$word" || echo "*$word*")
         fi
     done
-    suite_build "$suite" asan "${targets[@]:-tests}" || true
-    run_ctest "$suite" asan "$pattern" ${labels[@]+-L "$(any_of "${labels[@]}")" -LE '^long$'}
+    suite_build "$suite" "$preset" "${targets[@]:-tests}" || true
+    run_ctest "$suite" "$preset" "$pattern" ${labels[@]+-L "$(any_of "${labels[@]}")" -LE '^long$'}
     for word in ${labels[@]+"${labels[@]}"}; do
         if grep -qw LONG "$root/src/$word/CMakeLists.txt"; then say "Left to ./dev test unit: the long tests of $word"; fi
     done
@@ -427,7 +450,7 @@ suite_elastic() (
     beside=()
     trap stop_beside EXIT
     suite_build elastic release muster muster_run || return 0
-    suite_build elastic asan muster_run || return 0
+    suite_build elastic "$sanitized" muster_run || return 0
     # Each of them mostly waits, for workers that start and end.
     beside elastic_under_sanitizers "$@"
     elastic_released "$@"
@@ -446,9 +469,9 @@ elastic_released() {
 elastic_under_sanitizers() (
     can_train elastic-asan || return 0
     sanitizer_environment
-    export MUSTER_BIN=$root/build/asan/src/cli/muster
+    export MUSTER_BIN=$root/build/$sanitized/src/cli/muster
     local inputs
-    depends_on asan/src/cli/muster asan/src/muster_run/muster-run
+    depends_on "$sanitized"/src/cli/muster "$sanitized"/src/muster_run/muster-run
     run_pytest elastic-asan "${elastic_sanitized[@]/#/tests/elastic/}" "$@"
 )
 
@@ -468,18 +491,26 @@ side_by_side() {
 }
 
 # A name may be one of another suite: pytest ends with 5 where nothing was chosen.
-any_or_none() { "$@" || (($? == 5)); }
+any_or_none() {
+    local status=0
+    "$@" || status=$?
+    ((status == 5)) || return "$status"
+}
 
 # run_pytest SUITE PYTEST_OPTION...: under the command in `under`, where a caller has one. A caller whose suite depends on
 # nothing but `inputs` spares a whole run what passed with them, unless it is wanted `afresh`.
 run_pytest() {
-    local suite=$1 report=$logs/$1.junit
+    local suite=$1 report=$logs/$1.junit status=0
     shift
     if ! "$(our_python)" -c 'import pytest' 2>/dev/null; then
         skip "$suite" "no pytest"
         return
     fi
     rm -f "$report"
+    if time_is_over; then
+        skip "$suite" "its time is over (--clients-until)"
+        return
+    fi
     local spares=
     if [[ -n $spares_unchanged && -n ${inputs[*]-} ]]; then spares=yes; fi
     if [[ -n $spares ]] && unchanged suite "$report" "${inputs[@]}" && [[ -z ${afresh-} ]]; then
@@ -491,8 +522,12 @@ run_pytest() {
         export PATH PYTHONDONTWRITEBYTECODE=1 MUSTER_RUNS_DIR=$root/build/runs
         PATH=$(job_path 2>/dev/null)
         cd "$root"
-        step "run $suite" any_or_none ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
-    ) || true
+        step "run $suite" any_or_none in_time ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
+    ) || status=$?
     if [[ -n $spares ]]; then unchanged keep-suite "$report" "${inputs[@]}"; fi
+    if ((status == 124 || status == 137)); then
+        skip "$suite" "what was left of it when its time was over (--clients-until)"
+        [[ -e $report ]] || return 0
+    fi
     count "$suite" pytest "$report"
 }

@@ -13,7 +13,7 @@
 #include "net/memory_stream.h"
 #include "rpc/server.h"
 
-namespace muster::agent {
+namespace muster::agent::agent_faults_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,4 +194,4 @@ TEST_F(AgentFaultsTest, WorkersThatWereNotStoppedAreStoppedLater) {
 }
 
 }  // namespace
-}  // namespace muster::agent
+}  // namespace muster::agent::agent_faults_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::agent {
+namespace muster::agent::worker_state_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -536,4 +536,4 @@ TEST(WorkerState, AnAgentThatLeavesIsNotChecked) {
 }
 
 }  // namespace
-}  // namespace muster::agent
+}  // namespace muster::agent::worker_state_test

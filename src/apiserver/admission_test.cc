@@ -6,7 +6,7 @@
 #include "kube/values/base64.h"
 #include "net/tls/signing_key.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::admission_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -449,4 +449,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::admission_test

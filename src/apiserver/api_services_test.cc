@@ -8,7 +8,7 @@
 // APIServices: their rules, those of what the server serves itself, and whether the servers behind
 // them can be reached.
 
-namespace muster::apiserver {
+namespace muster::apiserver::api_services_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -395,4 +395,4 @@ TEST_F(ApiServicesTest, TheirConfigurationIsRestoredAfterAFault) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::api_services_test

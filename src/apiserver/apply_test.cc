@@ -3,7 +3,7 @@
 #include "apiserver/server_fixture.h"
 #include "kube/patch/field_set.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::apply_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -486,4 +486,4 @@ TEST_F(WithoutTracking, EntriesAreStoredAsTheyAreSentAndNobodyApplies) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::apply_test

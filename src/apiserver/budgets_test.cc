@@ -4,7 +4,7 @@
 #include "apiserver/server_fixture.h"
 #include "base/async/task_fault.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::budgets_test {
 namespace {
 
 class BudgetsTest : public ServerFixture {
@@ -216,4 +216,4 @@ TEST_F(BudgetsTest, WrongBudgetsAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::budgets_test

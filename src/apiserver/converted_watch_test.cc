@@ -3,7 +3,7 @@
 #include "apiserver/server_fixture.h"
 #include "base/async/signal.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::converted_watch_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST_F(ConvertedWatchTest, AnAnswerThatIsRefusedEndsTheWatch) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::converted_watch_test

@@ -7,7 +7,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::crd_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -460,4 +460,4 @@ TEST_F(CrdTest, OwnersOfCustomKindsAreFollowed) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::crd_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::create_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -503,4 +503,4 @@ TEST_F(CreateTest, NamespacesAreActiveLabelledAndHeldByKubernetes) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::create_test

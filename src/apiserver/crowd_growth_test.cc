@@ -5,7 +5,7 @@
 
 // What many objects and watches cost together: ten times as many are ten times the work.
 
-namespace muster::apiserver {
+namespace muster::apiserver::crowd_growth_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -106,4 +106,4 @@ TEST_F(CrowdGrowth, OfStatuses) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::crowd_growth_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::delete_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -227,4 +227,4 @@ TEST_F(DeleteTest, TheUidOfARecreatedObjectIsAnother) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::delete_test

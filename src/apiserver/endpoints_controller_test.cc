@@ -4,7 +4,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::endpoints_controller_test {
 namespace {
 
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
@@ -121,4 +121,4 @@ TEST_F(EndpointsControllerTest, SlicesAreReadAfterTheirTreesWereFreed) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::endpoints_controller_test

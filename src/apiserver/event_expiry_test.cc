@@ -5,7 +5,7 @@
 #include "apiserver/server_fixture.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::event_expiry_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -125,4 +125,4 @@ TEST(LastWriteOfTest, IsTheNewestTimeThatTheEventNames) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::event_expiry_test

@@ -1,6 +1,6 @@
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::events_test {
 namespace {
 
 class EventsTest : public ServerFixture {
@@ -162,4 +162,4 @@ TEST_F(EventsTest, ADryRunShowsTheVersionThatWasAsked) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::events_test

@@ -1,6 +1,6 @@
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::eviction_test {
 namespace {
 
 class EvictionTest : public ServerFixture {
@@ -56,4 +56,4 @@ TEST_F(EvictionTest, WhatIsNotMeantStays) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::eviction_test

@@ -9,7 +9,7 @@
 
 // What servers behind APIServices keep in a namespace goes with it.
 
-namespace muster::apiserver {
+namespace muster::apiserver::extension_content_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -193,4 +193,4 @@ TEST_F(ExtensionContentTest, AFaultIsMadeUpFor) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::extension_content_test

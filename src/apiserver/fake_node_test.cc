@@ -5,7 +5,7 @@
 
 #include "apiserver/node_api_contract_test.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::fake_node_test {
 namespace {
 
 class FakeNodeWorld {
@@ -83,4 +83,4 @@ TEST(FakeNodeTest, SinceLeavesOutWhatIsOlder) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::fake_node_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::garbage_collection_test {
 namespace {
 
 constexpr const char* kConfigMaps = "/api/v1/namespaces/default/configmaps";
@@ -153,4 +153,4 @@ TEST_F(GarbageCollectionTest, WhatIsInNoNamespaceIsOwnedByNothingOfOne) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::garbage_collection_test

@@ -3,7 +3,7 @@
 #include "apiserver/server_fixture.h"
 #include "base/async/task_group.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::list_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST_F(ListTest, ItemsAreSharedWithACallerThatTakesThemApart) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::list_test

@@ -3,7 +3,7 @@
 #include "apiserver/fake_node.h"
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::log_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -110,4 +110,4 @@ TEST_F(LogTest, WithoutANodeTheRefusalNamesIt) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::log_test

@@ -1,7 +1,7 @@
 #include "apiserver/fake_node.h"
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::metrics_test {
 namespace {
 
 /// metrics.k8s.io: what the node says of itself and of its pods.
@@ -91,4 +91,4 @@ TEST_F(MetricsTest, NothingCanBeWrittenOrWatched) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::metrics_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::namespace_limits_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST_F(NamespaceLimitsTest, APriorityClassNeedsToExistOnlyWhereThereAreAny) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::namespace_limits_test

@@ -4,7 +4,7 @@
 // What the rules of the kinds cost: an object with ten times as much in it is ten times the work,
 // whatever in it is long.
 
-namespace muster::apiserver {
+namespace muster::apiserver::object_growth_test {
 namespace {
 
 const std::string kCore = "/api/v1/namespaces/default/";
@@ -277,4 +277,4 @@ INSTANTIATE_TEST_SUITE_P(Definitions, ObjectGrowth,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::object_growth_test

@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::object_rules_test {
 namespace {
 
 TEST(ObjectRules, AreThoseOfACreation) {
@@ -73,4 +73,4 @@ TEST(ObjectRules, AreThoseOfACreation) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::object_rules_test

@@ -6,7 +6,7 @@
 #include "apiserver/server_fixture.h"
 #include "base/async/signal.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::overlap_test {
 namespace {
 
 /// A store whose commits take as long as the test wants, as those of a disk do: what is begun is
@@ -158,4 +158,4 @@ TEST_F(OverlapTest, ContentThatIsUnderWayWhenItsNamespaceEndsGoesWithIt) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::overlap_test

@@ -3,7 +3,7 @@
 #include "apiserver/server_fixture.h"
 #include "net/tls/signing_key.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::pod_account_test {
 namespace {
 
 using testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST(PodAccountOptionTest, WithoutTokensPodsStayAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::pod_account_test

@@ -6,7 +6,7 @@
 #include "base/async/task_fault.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::pod_gc_controller_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -131,4 +131,4 @@ TEST_F(PodGCControllerTest, FinalizersHoldItStill) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::pod_gc_controller_test

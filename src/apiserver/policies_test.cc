@@ -3,7 +3,7 @@
 #include "apiserver/server_fixture.h"
 #include "base/async/task_fault.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::policies_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST_F(PoliciesTest, AFaultOfTheTypeCheckIsMadeUpFor) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::policies_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::restart_test {
 namespace {
 
 /// A store that outlives the server that was given a handle on it, as a file does.
@@ -179,4 +179,4 @@ TEST_F(RestartTest, DisruptionBudgetsAreCountedFromWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::restart_test

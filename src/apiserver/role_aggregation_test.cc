@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::role_aggregation_test {
 namespace {
 
 const std::string kRoles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
@@ -61,4 +61,4 @@ TEST_F(RoleAggregationTest, ASelectorWithoutTheValueOfALabelLooksAtAll) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::role_aggregation_test

@@ -5,7 +5,7 @@
 #include "apiserver/server_fixture.h"
 #include "net/tls/signing_key.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::server_alone_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -120,4 +120,4 @@ TEST_F(ServerAsAskedTest, ServicesGetTheAddressesOfTheRange) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::server_alone_test

@@ -20,7 +20,7 @@
 #include "store/power_cut_fixture.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::server_on_sqlite_store_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -303,4 +303,4 @@ TEST_F(ServerOnSqliteStoreTest, WhatItCantKeepIsRefusedAndReadsGoOn) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::server_on_sqlite_store_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::unattended_kinds_test {
 namespace {
 
 using ::testing::AllOf;
@@ -343,4 +343,4 @@ TEST_F(UnattendedKindsTest, WhatAnOlderClientDoesNotKnowOfAnAutoscalerIsKept) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::unattended_kinds_test

@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::update_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -325,4 +325,4 @@ TEST_F(UpdateTest, OfManyWritersThatReadFirstNoUpdateIsLost) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::update_test

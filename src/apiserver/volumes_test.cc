@@ -2,7 +2,7 @@
 
 #include "apiserver/server_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::volumes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -242,4 +242,4 @@ TEST_F(VolumesOfTheApiTest, TheVolumeOfAClaimDoesNotChange) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::volumes_test

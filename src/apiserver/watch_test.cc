@@ -3,7 +3,7 @@
 #include "apiserver/server_fixture.h"
 #include "base/async/task_fault.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::watch_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -420,4 +420,4 @@ TEST_P(RandomWatchTest, ReplayedStatesEqualTheList) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomWatchTest, ::testing::Range(0, 12));
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::watch_test

@@ -3,7 +3,7 @@
 #include "apiserver/resources/access_types.h"
 #include "apiserver_http/front_fixture.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::access_test {
 namespace {
 
 using testing::HasSubstr;
@@ -453,4 +453,4 @@ TEST_F(AccessTest, AccountsThatAreNamedMayWatchWhatTheirRoleNames) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::access_test

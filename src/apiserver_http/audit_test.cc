@@ -4,7 +4,7 @@
 
 #include "apiserver_http/front_fixture.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::audit_test {
 namespace {
 
 using testing::HasSubstr;
@@ -143,4 +143,4 @@ TEST_F(QuietAuditTest, OfMetadataAloneNoBodyIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::audit_test

@@ -5,7 +5,7 @@
 
 // What lists, watches and logs do when the clients of the process have all the memory that they may have.
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::budget_test {
 namespace {
 
 using testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST_F(LogBudgetTest, LargeHeadsAreCountedAsLongAsTheirRequests) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::budget_test

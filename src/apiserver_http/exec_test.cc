@@ -4,7 +4,7 @@
 #include "apiserver_http/front_fixture.h"
 #include "net/http/web_socket.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::exec_test {
 namespace {
 
 using namespace std::string_literals;
@@ -193,4 +193,4 @@ TEST_F(ExecTest, NobodyButWhoMayCreateItComesIn) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::exec_test

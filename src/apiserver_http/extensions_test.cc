@@ -5,7 +5,7 @@
 
 // What clients see of servers behind APIServices.
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::extensions_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -258,4 +258,4 @@ TEST_F(Extensions, MetricsHaveNoLabelsThatClientsMakeUp) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::extensions_test

@@ -7,7 +7,7 @@
 
 // What clients see of internal faults, and that deep values and odd bytes cause none.
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::faults_test {
 namespace {
 
 using testing::HasSubstr;
@@ -239,4 +239,4 @@ TEST_F(Faults, AStrictRefusalNamesNoMoreThanAHundredFields) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::faults_test

@@ -3,7 +3,7 @@
 #include "apiserver/authentication/jwt.h"
 #include "apiserver_http/front_fixture.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::given_identity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST_F(EverythingAllowedTest, AndToNoOneElse) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::given_identity_test

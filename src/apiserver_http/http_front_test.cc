@@ -2,7 +2,7 @@
 
 #include "apiserver_http/front_fixture.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::http_front_test {
 namespace {
 
 using testing::ElementsAre;
@@ -197,4 +197,4 @@ TEST_F(HttpFrontTest, AFutureRevisionIsAskedForAgain) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::http_front_test

@@ -17,7 +17,7 @@
 
 // What a client sends besides JSON is work in proportion to its size, and so is a row of a table.
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::input_growth_test {
 namespace {
 
 using W = WireWriter;
@@ -220,4 +220,4 @@ INSTANTIATE_TEST_SUITE_P(Tables, InputGrowth,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::input_growth_test

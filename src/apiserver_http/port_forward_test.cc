@@ -8,7 +8,7 @@
 #include "base/async/task_fault.h"
 #include "net/http/web_socket.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::port_forward_test {
 namespace {
 
 using namespace std::string_literals;
@@ -246,4 +246,4 @@ TEST_F(PortForwardTest, WhatCanNotBeForwardedIsAnAnswer) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::port_forward_test

@@ -4,7 +4,7 @@
 #include "apiserver_http/front_fixture.h"
 #include "apiserver_http/metric_family.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::request_metrics_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST_F(LimitsTest, TooManyRequestsAreToldToComeBackAndTheAdminIsServed) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::request_metrics_test

@@ -3,7 +3,7 @@
 #include "apiserver_http/front_fixture.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::reviews_test {
 namespace {
 
 using testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST_F(ReviewsTest, AreListedAsWhatCanOnlyBeCreated) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::reviews_test

@@ -6,7 +6,7 @@
 #include "kube/values/base64.h"
 #include "net/tls/signing_key.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::tokens_test {
 namespace {
 
 using testing::HasSubstr;
@@ -306,4 +306,4 @@ TEST_F(NoTokensTest, AServerWithoutAKeyHasNone) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::tokens_test

@@ -5,7 +5,7 @@
 #include "kube/transport/transport_contract_test.h"
 #include "net/memory_stream.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::transport_test {
 namespace {
 
 /// The embedded API as a Transport, with a node that has the container of pod "a".
@@ -96,11 +96,13 @@ class HttpWorld : public ServerWorld {
 };
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::transport_test
 
 namespace muster::kube {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Embedded, TransportContract, apiserver_http::ServerWorld);
-INSTANTIATE_TYPED_TEST_SUITE_P(OverHttp, TransportContract, apiserver_http::HttpWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Embedded, TransportContract,
+                               apiserver_http::transport_test::ServerWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(OverHttp, TransportContract,
+                               apiserver_http::transport_test::HttpWorld);
 
 }  // namespace muster::kube

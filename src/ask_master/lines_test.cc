@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::ask_master {
+namespace muster::ask_master::lines_test {
 namespace {
 
 using namespace job_protocol;
@@ -94,4 +94,4 @@ TEST(Lines, AnAnswerHasWhatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace muster::ask_master
+}  // namespace muster::ask_master::lines_test

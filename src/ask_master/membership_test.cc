@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::ask_master {
+namespace muster::ask_master::membership_test {
 namespace {
 
 using testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(Membership, WhatIsMissingOrWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster::ask_master
+}  // namespace muster::ask_master::membership_test

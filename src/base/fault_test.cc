@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::fault_test {
 namespace {
 
 int count_fires(int passes) {
@@ -54,4 +54,4 @@ TEST(FaultPointTest, EqualSeedsFireEqually) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::fault_test

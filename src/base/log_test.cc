@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::log_test {
 namespace {
 
 class LogTest : public ::testing::Test {
@@ -57,4 +57,4 @@ TEST(LogFormatTest, JsonIsOneObjectALineWhateverIsInIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::log_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::lower_case_test {
 namespace {
 
 TEST(LowerCase, ChangesAsciiLettersAlone) {
@@ -20,4 +20,4 @@ TEST(LowerCase, ComparesWithoutIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::lower_case_test

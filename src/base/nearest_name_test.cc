@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::nearest_name_test {
 namespace {
 
 TEST(NearestName, Table) {
@@ -33,4 +33,4 @@ TEST(NearestName, Table) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::nearest_name_test

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace muster {
+namespace muster::parse_number_test {
 namespace {
 
 TEST(ParseNumber, TakesTheWholeTextOrNothing) {
@@ -51,4 +51,4 @@ TEST(LeadingNumber, TakesWhatIsInFront) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::parse_number_test

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <string>
 
-namespace muster {
+namespace muster::result_test {
 namespace {
 
 Result<int> half(int value) {
@@ -63,4 +63,4 @@ TEST(ErrorTest, SystemErrorsKeepTheirMeaning) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::result_test

@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-namespace muster {
+namespace muster::rng_test {
 namespace {
 
 TEST(RngTest, EqualSeedsGiveEqualDraws) {
@@ -52,4 +52,4 @@ TEST(RngTest, UuidsAreVersionFourAndDiffer) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rng_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::shell_word_test {
 namespace {
 
 TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
@@ -21,4 +21,4 @@ TEST(IsShell, TakesItsNameOrAPathOfIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::shell_word_test

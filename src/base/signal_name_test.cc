@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::signal_name_test {
 namespace {
 
 TEST(SignalName, IsTheOneThatPeopleUse) {
@@ -27,4 +27,4 @@ TEST(SignalByName, KnowsWhatKubernetesCallsThem) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::signal_name_test

@@ -8,7 +8,7 @@
 
 #include "base/test_seeds.h"
 
-namespace muster {
+namespace muster::test_inputs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,4 +63,4 @@ TEST_F(TestInputs, NothingIsNotedWhereNobodyAsks) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::test_inputs_test

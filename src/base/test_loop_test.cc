@@ -8,7 +8,7 @@
 
 #include "base/async/signal.h"
 
-namespace muster {
+namespace muster::test_loop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST(SimulatedLoopTest, TimePassesOnlyAsFarAsNeeded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::test_loop_test

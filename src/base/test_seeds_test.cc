@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace muster {
+namespace muster::test_seeds_test {
 namespace {
 
 class TestSeeds : public ::testing::Test {
@@ -54,4 +54,4 @@ TEST_F(TestSeeds, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::test_seeds_test

@@ -8,7 +8,7 @@
 
 #include "base/unique_fd.h"
 
-namespace muster {
+namespace muster::text_files_test {
 namespace {
 
 TEST(WriteAll, WhatIsWrittenIsRead) {
@@ -27,4 +27,4 @@ TEST(WriteAll, ReturnsWhyItFailed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::text_files_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::trimmed_test {
 namespace {
 
 TEST(Trimmed, TakesTheseBlanksOffBothEnds) {
@@ -23,4 +23,4 @@ TEST(Trimmed, TakesTheseBlanksOffBothEnds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::trimmed_test

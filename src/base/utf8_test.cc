@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::utf8_test {
 namespace {
 
 TEST(Utf8, WellFormedTextIsKnown) {
@@ -29,4 +29,4 @@ TEST(Utf8, ACutLeavesNoHalfCharacter) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::utf8_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::visible_text_test {
 namespace {
 
 TEST(VisibleText, NothingOfItIsObeyed) {
@@ -83,4 +83,4 @@ TEST(LogLineForTerminal, KeepsColoursAndLosesTheRest) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::visible_text_test

@@ -8,7 +8,7 @@
 #include "cel/json_value.h"
 #include "cel/literal_text.h"
 
-namespace muster::cel {
+namespace muster::cel::program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -419,4 +419,4 @@ TEST(ProgramLimitTest, TextsDoNotGrowWithoutBound) {
 }
 
 }  // namespace
-}  // namespace muster::cel
+}  // namespace muster::cel::program_test

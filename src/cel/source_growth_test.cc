@@ -11,7 +11,7 @@
 // Rules are written by others: to read them, and to say what is wrong with them, is work in
 // proportion to their length. What they compute has a limit of its own.
 
-namespace muster::cel {
+namespace muster::cel::source_growth_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -108,4 +108,4 @@ TEST(Evaluation, GrowsWithTheList) {
 }
 
 }  // namespace
-}  // namespace muster::cel
+}  // namespace muster::cel::source_growth_test

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "manifest/read_files.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::audit_log_test {
 namespace {
 
 using testing::HasSubstr;
@@ -152,4 +152,4 @@ TEST_F(AuditLogTest, OnAFullDiskLinesStayWholeAndLostOnesAreCounted) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::audit_log_test

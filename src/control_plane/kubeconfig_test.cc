@@ -7,7 +7,7 @@
 
 #include "manifest/yaml/yaml_document.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::kubeconfig_test {
 namespace {
 
 using testing::AllOf;
@@ -239,4 +239,4 @@ TEST(Kubeconfig, WhatIsNoKubeconfigIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::kubeconfig_test

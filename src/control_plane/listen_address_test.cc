@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::control_plane {
+namespace muster::control_plane::listen_address_test {
 namespace {
 
 using testing::Contains;
@@ -54,4 +54,4 @@ TEST(ListenAddress, TheMachineHasLoopbackAndAName) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::listen_address_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <prometheus/text_serializer.h>
 
-namespace muster::control_plane {
+namespace muster::control_plane::operator_metrics_test {
 namespace {
 
 using operators::Milestone;
@@ -68,4 +68,4 @@ TEST_F(OperatorMetricsTest, NamespacesAreBounded) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::operator_metrics_test

@@ -8,7 +8,7 @@
 
 #include "control_plane/machine.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::own_programs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ TEST_F(OwnPrograms, WhereNothingCanBeMadePathStays) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::own_programs_test

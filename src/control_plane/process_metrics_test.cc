@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster::control_plane {
+namespace muster::control_plane::process_metrics_test {
 namespace {
 
 TEST(ProcessMetrics, ALineIsReadWhateverTheNameOfTheProgramIs) {
@@ -36,4 +36,4 @@ TEST(ProcessMetrics, ThisProcessIsDescribed) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::process_metrics_test

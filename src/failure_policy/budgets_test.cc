@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::failure_policy {
+namespace muster::failure_policy::budgets_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -50,4 +50,4 @@ TEST(Budgets, AreRememberedByTheNextMaster) {
 }
 
 }  // namespace
-}  // namespace muster::failure_policy
+}  // namespace muster::failure_policy::budgets_test

@@ -11,7 +11,7 @@
 
 #include "base/test_inputs.h"
 
-namespace muster::failure_policy {
+namespace muster::failure_policy::policy_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -345,4 +345,4 @@ TEST(FailurePolicy, SaysWhatHappenedWithNames) {
 }
 
 }  // namespace
-}  // namespace muster::failure_policy
+}  // namespace muster::failure_policy::policy_test

@@ -6,7 +6,7 @@
 
 // What agents and masters hear from each other.
 
-namespace muster::job_protocol {
+namespace muster::job_protocol::messages_growth_test {
 namespace {
 
 template <class Message>
@@ -63,4 +63,4 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::job_protocol
+}  // namespace muster::job_protocol::messages_growth_test

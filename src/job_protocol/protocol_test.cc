@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace muster::job_protocol {
+namespace muster::job_protocol::protocol_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -191,4 +191,4 @@ TEST(Protocol, WhatMakesNoSenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::job_protocol
+}  // namespace muster::job_protocol::protocol_test

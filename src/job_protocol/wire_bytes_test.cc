@@ -12,7 +12,7 @@
 #include "job_protocol/protocol.h"
 #include "job_protocol/ps_cluster_protocol.h"
 
-namespace muster::job_protocol {
+namespace muster::job_protocol::wire_bytes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -311,4 +311,4 @@ TEST(WireBytes, ASectionWithoutDataIsNone) {
 }
 
 }  // namespace
-}  // namespace muster::job_protocol
+}  // namespace muster::job_protocol::wire_bytes_test

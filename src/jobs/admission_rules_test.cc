@@ -8,7 +8,7 @@
 // What the rules judge is asked of a real server by tests/conformance/test_install.py; here, which
 // rules there are.
 
-namespace muster::jobs {
+namespace muster::jobs::admission_rules_test {
 namespace {
 
 using testing::AllOf;
@@ -77,4 +77,4 @@ TEST(AdmissionRules, NameTheFieldAndAreNotRepeated) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::admission_rules_test

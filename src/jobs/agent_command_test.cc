@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::jobs {
+namespace muster::jobs::agent_command_test {
 namespace {
 
 struct Row {
@@ -136,4 +136,4 @@ TEST(AgentCommand, RefusesWhatWouldStartTorchsAgent) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::agent_command_test

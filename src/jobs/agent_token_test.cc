@@ -5,7 +5,7 @@
 
 // The token of the agents in a job's pods.
 
-namespace muster::jobs {
+namespace muster::jobs::agent_token_test {
 namespace {
 
 using testing::AllOf;
@@ -137,4 +137,4 @@ TEST(AgentToken, IsRandomAndItsSecretImmutable) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::agent_token_test

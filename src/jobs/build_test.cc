@@ -4,7 +4,7 @@
 #include "jobs/internal/test_kinds.h"
 #include "kube/objects/codec.h"
 
-namespace muster::jobs {
+namespace muster::jobs::build_test {
 namespace {
 
 using testing::Contains;
@@ -307,4 +307,4 @@ TEST(VariableOrigins, OfInitContainersComeAfterThoseOfContainers) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::build_test

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 
-namespace muster::jobs {
+namespace muster::jobs::conversion_data_test {
 namespace {
 
 struct Row {
@@ -138,4 +138,4 @@ TEST(ConversionDataEdits, ThatAreNoneChangeNothing) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::conversion_data_test

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::conversion_test {
 namespace {
 
 using testing::AllOf;
@@ -414,4 +414,4 @@ TEST(ConversionProperty, ThereAndBackIsTheSameText) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::conversion_test

@@ -5,7 +5,7 @@
 
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::crd_test {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST(Registry, FindsKindsByApiVersionAndKind) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::crd_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::jobs {
+namespace muster::jobs::elastic_annotation_test {
 namespace {
 
 using ::testing::AllOf;
@@ -201,4 +201,4 @@ TEST(ElasticAnnotation, AgentsMeetAtOneOfTheirsAndNotAtEtcd) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::elastic_annotation_test

@@ -1,6 +1,6 @@
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::elasticjob_test {
 namespace {
 
 using testing::AllOf;
@@ -544,4 +544,4 @@ TEST(ElasticJob, AnnotationsThatSteerUpstreamsMaster) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::elasticjob_test

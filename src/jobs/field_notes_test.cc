@@ -3,7 +3,7 @@
 #include "jobs/kind.h"
 #include "kube/values/field_path.h"
 
-namespace muster::jobs {
+namespace muster::jobs::field_notes_test {
 namespace {
 
 /// Fields of ours without a word about them; what Kubernetes' own structs are made of is its.
@@ -58,4 +58,4 @@ TEST(FieldNotes, EveryVariableHasARule) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::field_notes_test

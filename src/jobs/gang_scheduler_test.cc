@@ -4,7 +4,7 @@
 
 #include "jobs/kind.h"
 
-namespace muster::jobs {
+namespace muster::jobs::gang_scheduler_test {
 namespace {
 
 struct ChoiceRow {
@@ -52,4 +52,4 @@ TEST(GangScheduler, IsTheSitesOrElseThatOfTheTemplates) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::gang_scheduler_test

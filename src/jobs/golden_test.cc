@@ -23,7 +23,7 @@
 // name beside the test's other temporary files. A new file needs no more than its "manifest" (and
 // "to", of a conversion; "site", where pods get our program).
 
-namespace muster::jobs {
+namespace muster::jobs::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -194,4 +194,4 @@ TEST(GoldenConversion, EachManifestBecomesThis) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::golden_test

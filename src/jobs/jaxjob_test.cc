@@ -1,6 +1,6 @@
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::jaxjob_test {
 namespace {
 
 const JobKind& kind() { return *find_kind("kubeflow.org/v1", "JAXJob"); }
@@ -80,4 +80,4 @@ TEST(JaxJob, IndexZeroIsTheMaster) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::jaxjob_test

@@ -10,7 +10,7 @@
 // What this file needed is all that a new kind needs. It differs from PyTorchJob in everything that
 // JobKind has data for.
 
-namespace muster::jobs {
+namespace muster::jobs::made_up_kind_test {
 namespace {
 
 using testing::AllOf;
@@ -236,4 +236,4 @@ TEST(MadeUpKind, VersionsOfOneResourceShareADefinition) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::made_up_kind_test

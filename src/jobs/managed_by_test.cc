@@ -2,7 +2,7 @@
 
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::managed_by_test {
 namespace {
 
 using testing::AllOf;
@@ -49,4 +49,4 @@ TEST(ManagedBy, AWarningTellsThatNothingActsHere) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::managed_by_test

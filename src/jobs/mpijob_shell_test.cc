@@ -11,7 +11,7 @@
 
 // How an MPIJob's launcher reaches its workers, and what comes of it where that is `muster rsh`.
 
-namespace muster::jobs {
+namespace muster::jobs::mpijob_shell_test {
 namespace {
 
 using ::testing::Contains;
@@ -422,4 +422,4 @@ TEST(MpiShell, EveryVersionWatchesWhatAnyShellOfItsHas) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::mpijob_shell_test

@@ -10,7 +10,7 @@
 // The texts and the rules of MPIJob; its objects as a whole are in golden/. Names in quotes or with
 // Test are those of mpi-operator (pkg/controller, pkg/apis/kubeflow/validation).
 
-namespace muster::jobs {
+namespace muster::jobs::mpijob_test {
 namespace {
 
 using ::testing::AllOf;
@@ -395,4 +395,4 @@ TEST(MpiJob, AVersionLeavesItsMarkInTheSchema) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::mpijob_test

@@ -1,6 +1,6 @@
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::mxjob_test {
 namespace {
 
 const JobKind& kind() { return *find_kind("kubeflow.org/v1", "MXJob"); }
@@ -106,4 +106,4 @@ TEST(MXJob, SaysItsFailuresInItsOwnWords) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::mxjob_test

@@ -6,7 +6,7 @@
 #include "jobs/internal/test_kinds.h"
 #include "jobs/scale_plan.h"
 
-namespace muster::jobs {
+namespace muster::jobs::own_resources_test {
 namespace {
 
 kube::ResourceList amounts(std::map<std::string, std::string> all) {
@@ -75,4 +75,4 @@ TEST(OwnResources, AreRequestAndLimitOfThePodsMainContainer) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::own_resources_test

@@ -1,6 +1,6 @@
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::paddlejob_test {
 namespace {
 
 const JobKind& kind() { return *find_kind("kubeflow.org/v1", "PaddleJob"); }
@@ -86,4 +86,4 @@ TEST(PaddleJob, Verdicts) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::paddlejob_test

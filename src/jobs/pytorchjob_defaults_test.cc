@@ -3,7 +3,7 @@
 
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::pytorchjob_defaults_test {
 namespace {
 
 using testing::ElementsAre;
@@ -164,4 +164,4 @@ TEST(PyTorchDefaults, AreIdempotent) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::pytorchjob_defaults_test

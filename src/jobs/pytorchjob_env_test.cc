@@ -3,7 +3,7 @@
 
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::pytorchjob_env_test {
 namespace {
 
 using testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST(PyTorchEnvironment, AMissingPortIsAnErrorAndNoPod) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::pytorchjob_env_test

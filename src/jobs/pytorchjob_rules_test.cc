@@ -1,6 +1,6 @@
 #include "jobs/internal/test_rules.h"
 
-namespace muster::jobs {
+namespace muster::jobs::pytorchjob_rules_test {
 namespace {
 
 using testing::AllOf;
@@ -359,4 +359,4 @@ TEST(PyTorchRules, ParseReportsWrongTypesOnly) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::pytorchjob_rules_test

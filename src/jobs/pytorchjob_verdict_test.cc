@@ -2,7 +2,7 @@
 
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::pytorchjob_verdict_test {
 namespace {
 
 struct Case {
@@ -125,4 +125,4 @@ TEST(PyTorchVerdict, MasterDecidesElseTheWorkers) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::pytorchjob_verdict_test

@@ -7,7 +7,7 @@
 
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::scale_plan_test {
 namespace {
 
 using testing::AllOf;
@@ -214,4 +214,4 @@ TEST(ScalePlan, ItsDefinition) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::scale_plan_test

@@ -5,7 +5,7 @@
 
 #include "jobs/scale_plan.h"
 
-namespace muster::jobs {
+namespace muster::jobs::scaled_manifest_test {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(ScaledManifest, IsAsIfItsUserHadWrittenIt) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::scaled_manifest_test

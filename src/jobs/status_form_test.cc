@@ -5,7 +5,7 @@
 
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::status_form_test {
 namespace {
 
 const JobKind& elastic() { return *find_kind("elastic.iml.github.io/v1alpha1", "ElasticJob"); }
@@ -105,4 +105,4 @@ TEST(StatusForm, TheDefinitionHasUpstreamsColumnsAndFields) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::status_form_test

@@ -1,6 +1,6 @@
 #include "jobs/internal/test_rules.h"
 
-namespace muster::jobs {
+namespace muster::jobs::template_rules_test {
 namespace {
 
 const std::string kWorker = "spec/pytorchReplicaSpecs/Worker";
@@ -229,4 +229,4 @@ TEST(TemplateRules, Resources) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::template_rules_test

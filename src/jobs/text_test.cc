@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::jobs {
+namespace muster::jobs::text_test {
 namespace {
 
 TEST(Text, TheNearestNameThatIsAllowed) {
@@ -22,4 +22,4 @@ TEST(Text, Choices) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::text_test

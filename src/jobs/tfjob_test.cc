@@ -1,6 +1,6 @@
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::tfjob_test {
 namespace {
 
 const JobKind& kind() { return *find_kind("kubeflow.org/v1", "TFJob"); }
@@ -240,4 +240,4 @@ TEST(TFJob, MasterRole) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::tfjob_test

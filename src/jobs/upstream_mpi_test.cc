@@ -9,7 +9,7 @@
 // that they have there. Where we differ on purpose the row says so, and docs/compatibility.md says
 // why.
 
-namespace muster::jobs {
+namespace muster::jobs::upstream_mpi_test {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -288,4 +288,4 @@ TEST(UpstreamMpi, TestSetDefaultsMPIJob) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::upstream_mpi_test

@@ -4,7 +4,7 @@
 // (training-operator v1.9: pkg/webhooks, pkg/apis/kubeflow.org/v1; v1.8 for MXJob). Where we differ
 // on purpose the row says so, and docs/compatibility.md says why.
 
-namespace muster::jobs {
+namespace muster::jobs::upstream_rules_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -336,4 +336,4 @@ TEST(UpstreamEnvironment, TestSetPodEnv) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::upstream_rules_test

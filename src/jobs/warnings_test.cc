@@ -3,7 +3,7 @@
 
 #include "jobs/internal/test_manifest.h"
 
-namespace muster::jobs {
+namespace muster::jobs::warnings_test {
 namespace {
 
 using testing::AllOf;
@@ -328,4 +328,4 @@ TEST(Warnings, AreGivenBesideProblems) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::warnings_test

@@ -1,6 +1,6 @@
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::xgboostjob_test {
 namespace {
 
 const JobKind& kind() { return *find_kind("kubeflow.org/v1", "XGBoostJob"); }
@@ -69,4 +69,4 @@ TEST(XGBoostJob, Verdicts) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::xgboostjob_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::launch {
+namespace muster::launch::endpoint_test {
 namespace {
 
 TEST(EndpointText, IsReadAndWritten) {
@@ -68,4 +68,4 @@ TEST(AddressForOthers, Table) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::endpoint_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::launch {
+namespace muster::launch::environment_test {
 namespace {
 
 using testing::HasSubstr;
@@ -138,4 +138,4 @@ TEST(WorkerStartOf, SeesOneDevice) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::environment_test

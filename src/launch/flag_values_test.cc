@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace muster::launch {
+namespace muster::launch::flag_values_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,4 +96,4 @@ TEST(FlagValues, RendezvousConf) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::flag_values_test

@@ -11,7 +11,7 @@
 #include "base/fields.h"
 #include "base/test_inputs.h"
 
-namespace muster::launch {
+namespace muster::launch::flags_test {
 namespace {
 
 using testing::ElementsAre;
@@ -292,4 +292,4 @@ TEST(LaunchHelp, HasWhatTheCommandKnows) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::flags_test

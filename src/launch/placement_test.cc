@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::launch {
+namespace muster::launch::placement_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST(Topology, ListsAreTheKernels) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::placement_test

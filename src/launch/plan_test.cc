@@ -6,7 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <csignal>
 
-namespace muster::launch {
+namespace muster::launch::plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -280,4 +280,4 @@ TEST(LaunchPlan, IsJson) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::plan_test

@@ -5,7 +5,7 @@
 
 #include "launch/plan.h"
 
-namespace muster::launch {
+namespace muster::launch::rendezvous_test {
 namespace {
 
 using testing::ElementsAre;
@@ -566,4 +566,4 @@ TEST(Rendezvous, IsHostedByWhoseAddressItIs) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::rendezvous_test

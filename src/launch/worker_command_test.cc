@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::launch {
+namespace muster::launch::worker_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(WorkerCommand, IsCheckedBeforeItRuns) {
 }
 
 }  // namespace
-}  // namespace muster::launch
+}  // namespace muster::launch::worker_command_test

@@ -6,7 +6,7 @@
 
 // Manifests are read and checked in proportion to their size, whatever in them is long.
 
-namespace muster::manifest {
+namespace muster::manifest::check_growth_test {
 namespace {
 
 std::string documents(std::size_t size) {
@@ -129,4 +129,4 @@ INSTANTIATE_TEST_SUITE_P(Jobs, CheckGrowth,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::check_growth_test

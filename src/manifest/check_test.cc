@@ -7,7 +7,7 @@
 #include "manifest/fit.h"
 #include "manifest/job_lines_fixture.h"
 
-namespace muster::manifest {
+namespace muster::manifest::check_test {
 namespace {
 
 using testing::ElementsAre;
@@ -458,4 +458,4 @@ spec:
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::check_test

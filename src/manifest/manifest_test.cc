@@ -9,7 +9,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::manifest {
+namespace muster::manifest::manifest_test {
 namespace {
 
 using testing::ElementsAre;
@@ -290,4 +290,4 @@ TEST(ManifestCost, ColumnsFarToTheRightAreCountedInCharacters) {
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::manifest_test

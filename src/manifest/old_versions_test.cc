@@ -6,7 +6,7 @@
 #include "manifest/check.h"
 #include "manifest/yaml/yaml_writer.h"
 
-namespace muster::manifest {
+namespace muster::manifest::old_versions_test {
 namespace {
 
 using testing::Contains;
@@ -176,4 +176,4 @@ TEST(Convert, LeavesOtherObjectsAlone) {
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::old_versions_test

@@ -5,7 +5,7 @@
 
 #include "master/membership_fixture.h"
 
-namespace muster::master {
+namespace muster::master::found_world_test {
 namespace {
 
 TEST(FoundWorld, ANewMasterTakesOverTheWorldThatItFinds) {
@@ -238,4 +238,4 @@ TEST(FoundWorld, WithNothingFoundANewMasterBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::found_world_test

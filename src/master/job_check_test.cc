@@ -4,7 +4,7 @@
 #include "master/job.h"
 #include "master/node_check/node_check_service.h"
 
-namespace muster::master {
+namespace muster::master::job_check_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -254,4 +254,4 @@ TEST(JobCheck, AnEmptyBudgetOfNodesEndsTheJob) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::job_check_test

@@ -9,7 +9,7 @@
 #include "master/job.h"
 #include "master/node_check/node_check_service.h"
 
-namespace muster::master {
+namespace muster::master::job_terms_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -271,4 +271,4 @@ TEST_F(JobTermsTest, SayWhetherThereIsANodeCheck) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::job_terms_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::master {
+namespace muster::master::job_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -582,4 +582,4 @@ TEST(Job, ANewAgentThatTookWorkersOverIsInTheWorld) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::job_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::master {
+namespace muster::master::kept_record_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST(KeptRecord, AnIncidentCountsForTheWindowOfItsBudget) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::kept_record_test

@@ -13,7 +13,7 @@
 #include "master/memory_records.h"
 #include "net/memory_stream.h"
 
-namespace muster::master {
+namespace muster::master::master_terms_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -115,4 +115,4 @@ TEST_F(MasterTermsTest, TheRecordHasThemBeforeAnAgentRuns) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::master_terms_test

@@ -10,7 +10,7 @@
 #include "base/test_seeds.h"
 #include "master/membership_fixture.h"
 
-namespace muster::master {
+namespace muster::master::membership_test {
 namespace {
 
 using testing::ElementsAre;
@@ -422,4 +422,4 @@ TEST(Membership, OtherLimitsHoldFromTheNextWorldOn) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::membership_test

@@ -14,7 +14,7 @@
 #include "master/memory_records.h"
 #include "master/records_contract_test.h"
 
-namespace muster::master {
+namespace muster::master::records_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -206,4 +206,4 @@ TEST(MemoryRecords, WhatIsLostOnTheWayIsWrittenAllTheSame) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::records_test

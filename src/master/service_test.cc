@@ -16,7 +16,7 @@
 #include "rpc/client.h"
 #include "rpc/server.h"
 
-namespace muster::master {
+namespace muster::master::service_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -224,4 +224,4 @@ TEST_F(ServiceTest, TheEndOfAJobIsFinal) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::service_test

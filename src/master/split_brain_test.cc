@@ -10,7 +10,7 @@
 #include "master/memory_records.h"
 #include "net/memory_stream.h"
 
-namespace muster::master {
+namespace muster::master::split_brain_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -202,4 +202,4 @@ TEST_F(SplitBrainWatchTest, NobodyThereIsNoMatter) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::split_brain_test

@@ -4,7 +4,7 @@
 
 #include "master/job.h"
 
-namespace muster::master {
+namespace muster::master::terms_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -171,4 +171,4 @@ TEST(JobTerms, ToldOnesAreForgottenAtLast) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::terms_test

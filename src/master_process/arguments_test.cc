@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::master_process {
+namespace muster::master_process::arguments_test {
 namespace {
 
 using testing::HasSubstr;
@@ -85,4 +85,4 @@ TEST(MasterArguments, HelpNamesEachFlag) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::arguments_test

@@ -4,7 +4,7 @@
 
 #include "base/time/real_clock.h"
 
-namespace muster::master_process {
+namespace muster::master_process::credentials_test {
 namespace {
 
 std::string token(const std::vector<std::string>& environment) {
@@ -23,4 +23,4 @@ TEST(MasterCredentials, WithoutATokenTheNameOfTheJobKeepsOutOtherJobs) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::credentials_test

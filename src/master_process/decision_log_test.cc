@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "master/service/quiet_host.h"
 
-namespace muster::master_process {
+namespace muster::master_process::decision_log_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -86,4 +86,4 @@ TEST_F(DecisionLogTest, SaysWhatTheJobWaitsForEverMoreSeldom) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::decision_log_test

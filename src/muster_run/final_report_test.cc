@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace muster::run {
+namespace muster::run::final_report_test {
 namespace {
 
 using testing::AllOf;
@@ -88,4 +88,4 @@ TEST(FinalReport, ANodeThatFoundNoOneSaysWhereItLooked) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::final_report_test

@@ -9,7 +9,7 @@
 #include "base/test_loop.h"
 #include "base/time/restarting_task.h"
 
-namespace muster::run {
+namespace muster::run::leave_signals_test {
 namespace {
 
 class LeaveSignalsTest : public ::testing::Test {
@@ -81,4 +81,4 @@ TEST_F(LeaveSignalsTest, WhatIsIgnoredStaysIgnored) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::leave_signals_test

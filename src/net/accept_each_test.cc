@@ -11,7 +11,7 @@
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
-namespace muster::net {
+namespace muster::net::accept_each_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -98,4 +98,4 @@ TEST_F(AcceptEach, LetsOthersRunAfterAFewConnections) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::accept_each_test

@@ -11,7 +11,7 @@
 #include "net/tcp.h"
 #include "net/tls/tls_fixture.h"
 
-namespace muster::net {
+namespace muster::net::byte_stream_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -275,4 +275,4 @@ TEST_F(Memory, AClosedListenerTakesNobody) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::byte_stream_test

@@ -15,7 +15,7 @@
 #include <map>
 #include <set>
 
-namespace muster::net {
+namespace muster::net::name_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -253,4 +253,4 @@ TEST_F(NameFilesTest, TheFileOfHostsGoesFirst) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::name_files_test

@@ -8,7 +8,7 @@
 #include "base/async/task_fault.h"
 #include "base/test_loop.h"
 
-namespace muster::net {
+namespace muster::net::name_lookup_test {
 namespace {
 
 using testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST_F(NameLookupTest, AStopEndsWhatWaits) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::name_lookup_test

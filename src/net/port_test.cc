@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace muster::net {
+namespace muster::net::port_test {
 namespace {
 
 TEST(Port, IsANumberAndNothingElse) {
@@ -16,4 +16,4 @@ TEST(Port, IsANumberAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::port_test

@@ -12,7 +12,7 @@
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
-namespace muster::net {
+namespace muster::net::tcp_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ TEST_F(Tcp, WhatGathersDoesNotWakeTheLoop) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::tcp_test

@@ -8,7 +8,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster::net {
+namespace muster::net::turns_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -83,4 +83,4 @@ TEST_F(TurnsTest, ThatLastTooLongKeepNobodyWaiting) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::turns_test

@@ -9,7 +9,7 @@
 
 // The token of the agents of a PyTorchJob, through the embedded API.
 
-namespace muster::operators {
+namespace muster::operators::operator_agent_token_test {
 namespace {
 
 using ::testing::Contains;
@@ -230,4 +230,4 @@ TEST(AgentTokens, AreTheSameThroughFaults) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_agent_token_test

@@ -7,7 +7,7 @@
 
 // Elastic jobs: their HorizontalPodAutoscaler, and what it does to them.
 
-namespace muster::operators {
+namespace muster::operators::operator_autoscaler_test {
 namespace {
 
 using ::testing::Contains;
@@ -187,4 +187,4 @@ TEST_F(ElasticWorld, TheScaleTellsTheAutoscalerWhatToCount) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_autoscaler_test

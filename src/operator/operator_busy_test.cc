@@ -8,7 +8,7 @@
 
 // Many replicas, many jobs.
 
-namespace muster::operators {
+namespace muster::operators::operator_busy_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -154,4 +154,4 @@ TEST_F(BusyTest, AnOperatorMayStopBeforeItHasBegun) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_busy_test

@@ -6,7 +6,7 @@
 
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_claims_test {
 namespace {
 
 using ::testing::Contains;
@@ -288,4 +288,4 @@ TEST_F(ClaimsTest, AJobThatIsMadeAgainTakesItsPodsBack) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_claims_test

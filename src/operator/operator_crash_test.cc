@@ -7,7 +7,7 @@
 
 // An operator dies after each number of writes, and another one continues.
 
-namespace muster::operators {
+namespace muster::operators::operator_crash_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(GangOfVolcano, AnOperatorMayDieBetweenAnyTwoRequests) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_crash_test

@@ -9,7 +9,7 @@
 
 // What the master of an ElasticJob needs to keep its record in the API, through the embedded API.
 
-namespace muster::operators {
+namespace muster::operators::operator_elastic_master_test {
 namespace {
 
 using ::testing::Contains;
@@ -260,4 +260,4 @@ TEST(ElasticMaster, TheRecordOutlivesFaultsOfOperators) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_elastic_master_test

@@ -5,7 +5,7 @@
 #include "base/test_seeds.h"
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_foreign_status_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -144,4 +144,4 @@ INSTANTIATE_TEST_SUITE_P(Seeds, OperatorForeignStatusTest,
                          ::testing::ValuesIn(seeds_of_this_run(250, 25)));
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_foreign_status_test

@@ -6,7 +6,7 @@
 
 // Gangs of Volcano, scheduler-plugins and YuniKorn, through the embedded API.
 
-namespace muster::operators {
+namespace muster::operators::operator_gang_test {
 namespace {
 
 using ::testing::Contains;
@@ -420,4 +420,4 @@ TEST(GangOfMpi, TheLauncherThatWaitsIsNotCounted) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_gang_test

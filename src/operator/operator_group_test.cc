@@ -7,7 +7,7 @@
 #include "operator/internal/planning/limits.h"
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_group_test {
 namespace {
 
 using ::testing::Contains;
@@ -273,4 +273,4 @@ TEST_F(GroupTest, TheAnnotationCountsFromWhenItIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_group_test

@@ -7,7 +7,7 @@
 // What Kueue does to jobs: they are created suspended, changed and resumed in one update when they
 // are admitted, and suspended with their own templates again when they are evicted.
 
-namespace muster::operators {
+namespace muster::operators::operator_kueue_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -149,4 +149,4 @@ TEST_F(KueueWorld, AJobOfAnotherClusterIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_kueue_test

@@ -5,7 +5,7 @@
 #include "base/async/task_fault.h"
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_leaving_test {
 namespace {
 
 using testing::Contains;
@@ -70,4 +70,4 @@ TEST_F(OperatorLeavingTest, TheSearchForWhatDeletedJobsLeftIsRepeatedAfterAFault
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_leaving_test

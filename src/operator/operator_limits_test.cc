@@ -5,7 +5,7 @@
 #include "operator/internal/planning/limits.h"
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_limits_test {
 namespace {
 
 using ::testing::Contains;
@@ -431,4 +431,4 @@ TEST_F(LimitsTest, ADeletionAtTheEndOfItsTtlIsTriedAgain) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_limits_test

@@ -10,7 +10,7 @@
 
 // A kind with owned objects and an order of start, through the embedded API.
 
-namespace muster::operators {
+namespace muster::operators::operator_mpi_test {
 namespace {
 
 using ::testing::Contains;
@@ -454,4 +454,4 @@ TEST(MpiVersions, AKeyIsMadeOnce) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_mpi_test

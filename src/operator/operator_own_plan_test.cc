@@ -9,7 +9,7 @@
 // The plan of a job's master: who makes it, what becomes of its wishes, and the nodes that a job leaves
 // out because of one.
 
-namespace muster::operators {
+namespace muster::operators::operator_own_plan_test {
 namespace {
 
 using ::testing::Contains;
@@ -215,4 +215,4 @@ TEST_F(OwnPlanOnceDefined, AJobNeedsNoPlan) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_own_plan_test

@@ -5,7 +5,7 @@
 
 // What goes first, and how soon.
 
-namespace muster::operators {
+namespace muster::operators::operator_pace_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST_F(PaceTest, WhatFailedWhileTheServerWasAwayGoesOnWhenItIsBack) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_pace_test

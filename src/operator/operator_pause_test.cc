@@ -5,7 +5,7 @@
 
 // A replica whose pods go as soon as they are made, for whatever reason.
 
-namespace muster::operators {
+namespace muster::operators::operator_pause_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -285,4 +285,4 @@ INSTANTIATE_TEST_SUITE_P(Unseen, EveryLoop,
 INSTANTIATE_TEST_SUITE_P(Each, LoopAcrossOperators, kToldByTheApi, name_of);
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_pause_test

@@ -9,7 +9,7 @@
 
 // Pods for which a scheduler finds no node, of a kind whose jobs don't wait for them without end.
 
-namespace muster::operators {
+namespace muster::operators::operator_pending_test {
 namespace {
 
 using ::testing::AllOf;
@@ -182,4 +182,4 @@ TEST_F(PendingTest, ASuspendedJobDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_pending_test

@@ -5,7 +5,7 @@
 
 // What is told of a ScalePlan reaches its status, though a server says once that another was first.
 
-namespace muster::operators {
+namespace muster::operators::operator_plan_conflict_test {
 namespace {
 
 using ::testing::StartsWith;
@@ -68,4 +68,4 @@ TEST(PlanConflict, ThatNoWatchTellsOfIsOvercome) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_plan_conflict_test

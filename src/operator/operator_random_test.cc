@@ -9,7 +9,7 @@
 #include "base/test_seeds.h"
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_random_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -189,4 +189,4 @@ TEST(OperatorRandom, EqualSeedsGiveEqualLives) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_random_test

@@ -6,7 +6,7 @@
 
 // An operator dies after each number of writes, and another one continues: a kind whose ids rise.
 
-namespace muster::operators {
+namespace muster::operators::operator_rising_crash_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -165,4 +165,4 @@ TEST(RisingScaleCrash, AfterAnyWriteThereAreAsManyAsWantedAndNoNameComesBack) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_rising_crash_test

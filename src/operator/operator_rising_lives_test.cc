@@ -12,7 +12,7 @@
 
 // Random lives of a job whose ids rise.
 
-namespace muster::operators {
+namespace muster::operators::operator_rising_lives_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -200,4 +200,4 @@ TEST(RisingLives, KeepTheRules) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_rising_lives_test

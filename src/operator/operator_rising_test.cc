@@ -9,7 +9,7 @@
 
 // A kind whose ids rise: the replacement of a replica has another name, and its rank.
 
-namespace muster::operators {
+namespace muster::operators::operator_rising_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -423,4 +423,4 @@ TEST(RisingWithoutMembers, NamesAreUsedAgain) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_rising_test

@@ -11,7 +11,7 @@
 // An operator dies after each number of writes while a ScalePlan is executed, and another one
 // continues; and random plans with random faults.
 
-namespace muster::operators {
+namespace muster::operators::operator_scale_plan_crash_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -236,4 +236,4 @@ TEST_P(RandomScalePlans, EachIsExecutedOnceAndRanksStayWhole) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomScalePlans, ::testing::Range(1, 9));
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_scale_plan_crash_test

@@ -5,7 +5,7 @@
 
 // ScalePlans of an ElasticJob, from their objects to its pods.
 
-namespace muster::operators {
+namespace muster::operators::operator_scale_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -371,4 +371,4 @@ TEST(ScalePlans, AreExecutedOnceTheirDefinitionIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_scale_plan_test

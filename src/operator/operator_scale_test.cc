@@ -4,7 +4,7 @@
 #include "operator/internal/planning/planner.h"
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_scale_test {
 namespace {
 
 using ::testing::Contains;
@@ -169,4 +169,4 @@ TEST_F(ScaleTest, ScaledDownAndUpBeforeTheOldPodIsGone) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_scale_test

@@ -7,7 +7,7 @@
 
 #include "operator/internal/world_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::operator_test {
 namespace {
 
 using ::testing::Contains;
@@ -398,4 +398,4 @@ TEST_F(OperatorTest, TwoJobsDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::operator_test

@@ -10,7 +10,7 @@
 // What the suites of training-operator v1.9 that need an API server hold about each kind
 // (pkg/controller.v1/*), under the names that they have there.
 
-namespace muster::operators {
+namespace muster::operators::upstream_jobs_test {
 namespace {
 
 using ::testing::Contains;
@@ -315,4 +315,4 @@ TEST(UpstreamPaddle, ShouldGetTheCorrespondingResourcesSuccessfully) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::upstream_jobs_test

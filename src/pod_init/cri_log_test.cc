@@ -6,7 +6,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::pod_init {
+namespace muster::pod_init::cri_log_test {
 namespace {
 
 TEST(CriEncoder, LinesAreCompletedPerStream) {
@@ -64,4 +64,4 @@ TEST(CriLine, WhatIsNotALineIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::pod_init
+}  // namespace muster::pod_init::cri_log_test

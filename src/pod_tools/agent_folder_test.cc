@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::pod_tools {
+namespace muster::pod_tools::agent_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST_F(AgentFolder, WhatFailsIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster::pod_tools
+}  // namespace muster::pod_tools::agent_folder_test

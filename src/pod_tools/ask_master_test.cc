@@ -10,7 +10,7 @@
 #include "master/memory_records.h"
 #include "net/memory_stream.h"
 
-namespace muster::pod_tools {
+namespace muster::pod_tools::ask_master_test {
 namespace {
 
 using ask_master::Asker;
@@ -222,4 +222,4 @@ TEST_F(AskerTest, AWrongTokenIsSaid) {
 }
 
 }  // namespace
-}  // namespace muster::pod_tools
+}  // namespace muster::pod_tools::ask_master_test

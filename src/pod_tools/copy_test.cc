@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::pod_tools {
+namespace muster::pod_tools::copy_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ TEST_F(CopyProgram, FilesAndLinksAreMadeInTheSameWay) {
 }
 
 }  // namespace
-}  // namespace muster::pod_tools
+}  // namespace muster::pod_tools::copy_test

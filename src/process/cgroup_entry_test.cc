@@ -12,7 +12,7 @@
 
 #include "process/cgroup_fixture.h"
 
-namespace muster::process {
+namespace muster::process::cgroup_entry_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST(CgroupEntry, WithoutGroupsThereIsNothingToEnter) {
 }
 
 }  // namespace
-}  // namespace muster::process
+}  // namespace muster::process::cgroup_entry_test

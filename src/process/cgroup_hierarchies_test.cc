@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::process {
+namespace muster::process::cgroup_hierarchies_test {
 namespace {
 
 using enum Controller;
@@ -63,4 +63,4 @@ TEST(CgroupHierarchies, OutOfMemoryKillsAreCounted) {
 }
 
 }  // namespace
-}  // namespace muster::process
+}  // namespace muster::process::cgroup_hierarchies_test

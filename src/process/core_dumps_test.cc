@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace muster::process {
+namespace muster::process::core_dumps_test {
 namespace {
 
 /// In a child, as the limit is that of a process.
@@ -35,4 +35,4 @@ TEST(CoreDumps, AProcessThatForbadeThemLeavesNone) {
 }
 
 }  // namespace
-}  // namespace muster::process
+}  // namespace muster::process::core_dumps_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::process {
+namespace muster::process::mount_table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -19,4 +19,4 @@ TEST(MountTable, IsReadLineByLine) {
 }
 
 }  // namespace
-}  // namespace muster::process
+}  // namespace muster::process::mount_table_test

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-namespace muster::process {
+namespace muster::process::process_tree_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -87,4 +87,4 @@ TEST(ProcessTree, DescendantsAreThoseBelow) {
 }
 
 }  // namespace
-}  // namespace muster::process
+}  // namespace muster::process::process_tree_test

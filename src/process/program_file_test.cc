@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::process {
+namespace muster::process::program_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -57,4 +57,4 @@ TEST_F(ProgramFileTest, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster::process
+}  // namespace muster::process::program_file_test

@@ -7,7 +7,7 @@
 #include "rpc/internal/frames.h"
 #include "rpc/rpc_fixture.h"
 
-namespace muster::rpc {
+namespace muster::rpc::call_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -394,4 +394,4 @@ TEST_F(RpcCalls, HaveOneEffectWhateverBreaksWhen) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::call_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::rpc {
+namespace muster::rpc::liveness_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -80,4 +80,4 @@ TEST(Liveness, BeingLateByALittleIsNoPause) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::liveness_test

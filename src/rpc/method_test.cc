@@ -5,7 +5,7 @@
 
 #include "rpc/rpc_fixture.h"
 
-namespace muster::rpc {
+namespace muster::rpc::method_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -78,4 +78,4 @@ TEST_F(RpcMethods, WhatIsNoSuchMessageIsSaidToBeNone) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::method_test

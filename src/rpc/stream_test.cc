@@ -6,7 +6,7 @@
 #include "rpc/method.h"
 #include "rpc/rpc_fixture.h"
 
-namespace muster::rpc {
+namespace muster::rpc::stream_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -316,4 +316,4 @@ TEST_F(RpcStreams, AServerThatStopsSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::stream_test

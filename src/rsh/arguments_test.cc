@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace muster::rsh {
+namespace muster::rsh::arguments_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -88,4 +88,4 @@ TEST(RshArguments, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace muster::rsh
+}  // namespace muster::rsh::arguments_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace muster::rsh {
+namespace muster::rsh::frames_test {
 namespace {
 
 std::vector<Frame> all_of(FrameReader& reader) {
@@ -69,4 +69,4 @@ TEST(Frames, WhatIsNoneIsRefusedBeforeItIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::rsh
+}  // namespace muster::rsh::frames_test

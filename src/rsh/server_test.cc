@@ -23,7 +23,7 @@
 
 // Both ends with real sockets and processes.
 
-namespace muster::rsh {
+namespace muster::rsh::server_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -423,4 +423,4 @@ TEST_F(RshServer, AServerThatDiesIsAnErrorOfItsClients) {
 }
 
 }  // namespace
-}  // namespace muster::rsh
+}  // namespace muster::rsh::server_test

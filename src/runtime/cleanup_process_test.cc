@@ -20,7 +20,7 @@
 #include "runtime/internal/node_fixture.h"
 #include "runtime/stale_state.h"
 
-namespace muster::runtime {
+namespace muster::runtime::cleanup_process_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -339,4 +339,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeWithCleanupTest,
                          mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::cleanup_process_test

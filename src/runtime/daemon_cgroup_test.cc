@@ -6,7 +6,7 @@
 #include "runtime/internal/limits/cgroups.h"
 #include "runtime/internal/limits/fake_cgroup_files.h"
 
-namespace muster::runtime {
+namespace muster::runtime::daemon_cgroup_test {
 namespace {
 
 using enum Controller;
@@ -94,4 +94,4 @@ TEST(DaemonCgroup, InAGroupOfSomebodyElseNothingChanges) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::daemon_cgroup_test

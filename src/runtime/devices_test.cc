@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-namespace muster::runtime {
+namespace muster::runtime::devices_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -98,4 +98,4 @@ TEST_F(DevicesTest, WhatTheCallerHidesIsNotThere) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::devices_test

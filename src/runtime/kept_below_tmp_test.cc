@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::kept_below_tmp_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,4 +21,4 @@ TEST(KeptBelowTmp, IsTheOuterOfDirectoriesInEachOther) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::kept_below_tmp_test

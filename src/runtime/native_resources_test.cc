@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace muster::runtime {
+namespace muster::runtime::native_resources_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,4 +35,4 @@ TEST(NativeResources, WhatCantBeReadIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::native_resources_test

@@ -7,7 +7,7 @@
 #include "base/unique_fd.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_api_test {
 namespace {
 
 /// Pods of real processes, as the contract wants them. What runs waits for its end at a FIFO.
@@ -90,12 +90,12 @@ class RealNodeWorld : private NodeWorld {
 };
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_api_test
 
 namespace muster::apiserver {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeApiContract, runtime::RealNodeWorld);
-INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeExecContract, runtime::RealNodeWorld);
-INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodePortContract, runtime::RealNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeApiContract, runtime::node_api_test::RealNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodeExecContract, runtime::node_api_test::RealNodeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NodePortContract, runtime::node_api_test::RealNodeWorld);
 
 }  // namespace muster::apiserver

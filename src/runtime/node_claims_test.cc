@@ -6,7 +6,7 @@
 #include "runtime/internal/files/claims.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_claims_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST_F(NodeClaimsTest, APodWaitsForItsClaim) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_claims_test

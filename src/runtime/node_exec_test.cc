@@ -8,7 +8,7 @@
 
 // What real processes and terminals do beyond the contract of NodeApi.
 
-namespace muster::runtime {
+namespace muster::runtime::node_exec_test {
 namespace {
 
 class NodeExecTest : public NodeTest {
@@ -258,4 +258,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeAttachTest,
                          testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone), mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_exec_test

@@ -4,7 +4,7 @@
 
 // What injected faults do to real processes.
 
-namespace muster::runtime {
+namespace muster::runtime::node_fault_injection_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -130,4 +130,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeFaultInjectionTest,
                          mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_fault_injection_test

@@ -4,7 +4,7 @@
 #include "base/async/task_fault.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_faults_test {
 namespace {
 
 using ::testing::Contains;
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(Root, NamespacedNodeFaultsTest,
                          ::testing::Values(SandboxMode::kNamespaces));
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_faults_test

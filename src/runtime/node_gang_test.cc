@@ -3,7 +3,7 @@
 
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_gang_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -76,4 +76,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeGangTest,
                          mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_gang_test

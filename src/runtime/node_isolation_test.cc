@@ -12,7 +12,7 @@
 #include "base/async/task_fault.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_isolation_test {
 namespace {
 
 using ::testing::AllOf;
@@ -419,4 +419,4 @@ INSTANTIATE_TEST_SUITE_P(Root, NamespacedIsolationTest,
                          ::testing::Values(SandboxMode::kNamespaces));
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_isolation_test

@@ -6,7 +6,7 @@
 #include "kube/objects/pod_contract.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_lifecycle_test {
 namespace {
 
 using ::testing::AllOf;
@@ -217,4 +217,4 @@ INSTANTIATE_TEST_SUITE_P(Root, NamespacedLifecycleTest,
                          ::testing::Values(SandboxMode::kNamespaces));
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_lifecycle_test

@@ -6,7 +6,7 @@
 
 // What takes seconds: many pods, much output, usage over a time.
 
-namespace muster::runtime {
+namespace muster::runtime::node_load_test {
 namespace {
 
 class NodeLoadTest : public NodeTest {};
@@ -57,4 +57,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeLoadTest,
                          testing::Values(SandboxMode::kNamespaces, SandboxMode::kNone), mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_load_test

@@ -9,7 +9,7 @@
 #include "base/unique_fd.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_logs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeLogsTest,
                          mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_logs_test

@@ -6,7 +6,7 @@
 
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_probes_test {
 namespace {
 
 using ::testing::AllOf;
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, NodeProbesTest,
                          mode_name);
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_probes_test

@@ -9,7 +9,7 @@
 #include "kube/values/document.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_test {
 namespace {
 
 using ::testing::AllOf;
@@ -551,4 +551,4 @@ TEST_P(NamespacedNodeTest, MountedDataMayGoAlongWithItsPod) {
 INSTANTIATE_TEST_SUITE_P(Root, NamespacedNodeTest, ::testing::Values(SandboxMode::kNamespaces));
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_test

@@ -7,7 +7,7 @@
 #include "kube/objects/codec_impl.h"
 #include "kube/objects/pod_contract.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_changes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(PodChanges, RequestsFitTheShareOfThePod) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_changes_test

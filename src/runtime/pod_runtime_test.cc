@@ -6,7 +6,7 @@
 #include "kube/objects/pod_runtime_contract_test.h"
 #include "runtime/internal/node_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_runtime_test {
 namespace {
 
 /// Real processes, as the contract wants them. A start counts itself in a file; one that is held
@@ -57,11 +57,13 @@ using IsolatedPods = RealPods<SandboxMode::kNamespaces>;
 using PodsOnOneNetwork = RealPods<SandboxMode::kNone>;
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_runtime_test
 
 namespace muster::kube {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Namespaces, PodRuntimeContract, runtime::IsolatedPods);
-INSTANTIATE_TYPED_TEST_SUITE_P(Shared, PodRuntimeContract, runtime::PodsOnOneNetwork);
+INSTANTIATE_TYPED_TEST_SUITE_P(Namespaces, PodRuntimeContract,
+                               runtime::pod_runtime_test::IsolatedPods);
+INSTANTIATE_TYPED_TEST_SUITE_P(Shared, PodRuntimeContract,
+                               runtime::pod_runtime_test::PodsOnOneNetwork);
 
 }  // namespace muster::kube

@@ -8,7 +8,7 @@
 #include "base/test_loop.h"
 #include "runtime/internal/files/retained_record.h"
 
-namespace muster::runtime {
+namespace muster::runtime::retained_logs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST_F(RetainedLogsTest, AReaderThatFollowsEnds) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::retained_logs_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::stand_ins_test {
 namespace {
 
 TEST(StandIns, OneForItsNamespaceGoesBeforeOneForAll) {
@@ -15,4 +15,4 @@ TEST(StandIns, OneForItsNamespaceGoesBeforeOneForAll) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::stand_ins_test

@@ -8,7 +8,7 @@
 #include "kube/client/client.h"
 #include "sim/internal/test_loop.h"
 
-namespace muster::sim {
+namespace muster::sim::faulty_transport_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -167,4 +167,4 @@ TEST_F(FaultyTransportTest, ACrashBeforeAWritePreventsItAndOneAfterDoesNot) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::faulty_transport_test

@@ -6,7 +6,7 @@
 
 #include "sim/changes_fixture.h"
 
-namespace muster::sim {
+namespace muster::sim::invariants_ranks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST_F(RanksTest, RestartsOfAPodBelongToItsRank) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::invariants_ranks_test

@@ -4,7 +4,7 @@
 #include "kube/objects/pod_runtime_contract_test.h"
 #include "sim/simulated_nodes.h"
 
-namespace muster::sim {
+namespace muster::sim::pod_runtime_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,10 +61,10 @@ class SimulatedPods : private SimulatedLoop {
 };
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::pod_runtime_test
 
 namespace muster::kube {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Simulated, PodRuntimeContract, sim::SimulatedPods);
+INSTANTIATE_TYPED_TEST_SUITE_P(Simulated, PodRuntimeContract, sim::pod_runtime_test::SimulatedPods);
 
 }  // namespace muster::kube

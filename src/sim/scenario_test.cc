@@ -9,7 +9,7 @@
 #include "sim/builtin_scenarios.h"
 #include "sim/internal/field_reader.h"
 
-namespace muster::sim {
+namespace muster::sim::scenario_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -187,4 +187,4 @@ TEST(BuiltinScenarios, AreThereByName) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::scenario_test

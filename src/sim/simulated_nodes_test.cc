@@ -12,7 +12,7 @@
 #include "kube/values/document.h"
 #include "sim/internal/test_loop.h"
 
-namespace muster::sim {
+namespace muster::sim::simulated_nodes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -400,4 +400,4 @@ TEST_F(NodesTest, AnEvictedProgramAndOneThatCrashesAreKilled) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::simulated_nodes_test

@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::sim {
+namespace muster::sim::world_test {
 namespace {
 
 Scenario scenario_of(std::string_view text) {
@@ -61,4 +61,4 @@ TEST(World, EqualSeedsGiveEqualHashesAndOthersOthers) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::world_test

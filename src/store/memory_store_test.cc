@@ -1,6 +1,6 @@
 #include "store/store_contract_test.h"
 
-namespace muster::store {
+namespace muster::store::memory_store_test {
 namespace {
 
 class MemoryWorld {
@@ -30,4 +30,4 @@ TEST(MemoryStore, ItsHistoryHasALimitOfBytes) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::memory_store_test

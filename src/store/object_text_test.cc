@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-namespace muster::store {
+namespace muster::store::object_text_test {
 namespace {
 
 kube::ObjectPtr tree_of(std::string_view text) {
@@ -45,4 +45,4 @@ TEST(ObjectText, ReadsWhatIsAnObjectAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::object_text_test

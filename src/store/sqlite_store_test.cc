@@ -12,7 +12,7 @@
 #include "store/store_contract_test.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::store {
+namespace muster::store::sqlite_store_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -322,4 +322,4 @@ TEST_F(SqliteStoreTest, AStoreThatGoesWithoutAStopKeepsWhatWasBegun) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::sqlite_store_test

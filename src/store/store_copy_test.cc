@@ -7,7 +7,7 @@
 
 #include "store/store_folder_fixture.h"
 
-namespace muster::store {
+namespace muster::store::store_copy_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST_F(StoreCopyTest, DamageIsFound) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::store_copy_test

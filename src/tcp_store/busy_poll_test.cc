@@ -7,7 +7,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster::tcp_store {
+namespace muster::tcp_store::busy_poll_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST_F(BurstTest, OthersRunMeanwhile) {
 }
 
 }  // namespace
-}  // namespace muster::tcp_store
+}  // namespace muster::tcp_store::busy_poll_test

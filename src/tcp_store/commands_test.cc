@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::tcp_store {
+namespace muster::tcp_store::commands_test {
 namespace {
 
 using testing::HasSubstr;
@@ -201,4 +201,4 @@ TEST(StoreCommands, WhatIsOverALimitIsRefusedBeforeItIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::tcp_store
+}  // namespace muster::tcp_store::commands_test

@@ -9,7 +9,7 @@
 #include "net/memory_stream.h"
 #include "tcp_store/commands.h"
 
-namespace muster::tcp_store {
+namespace muster::tcp_store::server_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -283,4 +283,4 @@ TEST_F(StoreServerTest, RefusesWhoIsNotOfTheJob) {
 }
 
 }  // namespace
-}  // namespace muster::tcp_store
+}  // namespace muster::tcp_store::server_test

@@ -7,7 +7,7 @@
 
 // What clients of the store send is work in proportion to its size.
 
-namespace muster::tcp_store {
+namespace muster::tcp_store::store_growth_test {
 namespace {
 
 using Kind = StoreCommandKind;
@@ -105,4 +105,4 @@ TEST(StoreWaiters, OfManyWhoLeaveABarrier) {
 }
 
 }  // namespace
-}  // namespace muster::tcp_store
+}  // namespace muster::tcp_store::store_growth_test

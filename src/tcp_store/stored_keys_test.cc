@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 
-namespace muster::tcp_store {
+namespace muster::tcp_store::stored_keys_test {
 namespace {
 
 using testing::ElementsAre;
@@ -232,4 +232,4 @@ TEST(StoreKeys, ReleasesExactlyThoseWhoHaveAllTheyWaitFor) {
 }
 
 }  // namespace
-}  // namespace muster::tcp_store
+}  // namespace muster::tcp_store::stored_keys_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-namespace muster::workers {
+namespace muster::workers::first_cause_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(FailureReport, TellsTheCauseBeforeItsVictims) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::first_cause_test

@@ -17,7 +17,7 @@
 #include "kube/values/read_json.h"
 #include "store/store.h"
 
-namespace muster::workloads {
+namespace muster::workloads::workloads_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -318,4 +318,4 @@ TEST_P(WorkloadsTest, ACronJobMakesOneJobForEachTime) {
 INSTANTIATE_TEST_SUITE_P(Seeds, WorkloadsTest, ::testing::Range<std::uint64_t>(1, 9));
 
 }  // namespace
-}  // namespace muster::workloads
+}  // namespace muster::workloads::workloads_test

@@ -61,7 +61,8 @@ def test_missing_packages_are_those_that_dpkg_does_not_know(tmp_path):
     assert result.stdout.split() == ["no-such-package"]
 
 
-@pytest.mark.parametrize("preset,said", [("release", ""), ("debug", ""), ("asan", "sanitize"), ("tsan", "sanitize"), ("fuzz", "sanitize")])
+@pytest.mark.parametrize("preset,said", [("release", ""), ("debug", ""), ("asan", "sanitize"), ("asan-unity", "sanitize"), ("tsan", "sanitize"),
+                                         ("fuzz", "sanitize")])
 def test_a_build_with_sanitizers_installs_what_they_need(tmp_path, preset, said):
     result = bash(f"root={tmp_path}; need_packages() {{ echo $*; }}; step() {{ :; }}; configure {preset}", tmp_path)
     assert result.stdout.strip() == said, result
@@ -265,8 +266,35 @@ def test_a_whole_run_tests_beside_what_waits_and_measures_alone(tmp_path):
                           "do sleep 0.01; done; echo security; }; test_all", tmp_path)
     said = [line.rstrip() for line in result.stdout.splitlines() if not line.startswith("wait for the rest")]
     assert said == ["build release", "lint", "tools", "python", "e2e", "security",
-                    "build asan", "build tsan", "unit asan  -LE ^serial$", "tsan", "simulate", "elastic-asan", "conformance", "cluster",
-                    "foreign", "unit-serial asan  -L ^serial$", "elastic"], result
+                    "build asan-unity", "build tsan", "unit asan-unity  -LE ^serial$", "tsan", "simulate", "elastic-asan", "conformance", "cluster",
+                    "foreign", "unit-serial asan-unity  -L ^serial$", "elastic"], result
+
+
+# A pytest that has passed one test, and runs the next one until it is told to end.
+SLOW_PYTEST = """#!/bin/bash
+[[ $1 != -c ]] || exit 0
+[[ $* != *count_tests.py* ]] || exec /usr/bin/python3 "$@"
+for word; do [[ $word != *.junit ]] || report=$word; done
+[[ -n ${report-} ]] || exit 1
+trap 'exit 2' TERM
+echo '<testsuites><testsuite><testcase classname="a" name="one"/></testsuite></testsuites>' >"$report"
+touch $HOME/runs
+while :; do sleep 0.01; done
+"""
+
+
+def test_what_is_done_with_published_clients_ends_in_time(tmp_path):
+    slow = program(tmp_path / "bin", "python", SLOW_PYTEST)
+    result = bash(f"""our_python() {{ echo {slow}; }}; job_path() {{ echo "$PATH"; }}; forget_results
+timeout() {{ "${{@:4}}" & until [[ -e $HOME/runs ]]; do sleep 0.01; done; kill $!; wait $! || return 124; }}
+time_is_over_at=$(($(now_ms) + 3600000)); run_pytest conformance tests/conformance
+time_is_over_at=$(now_ms); run_pytest cluster tests/conformance
+build_programs foreign some-suite || echo "$reason"
+cat $results""", tmp_path)
+    assert result.stdout.splitlines()[-6:] == [
+        "conformance: skipped, what was left of it when its time was over (--clients-until)",
+        "cluster: skipped, its time is over (--clients-until)", "its time is over (--clients-until)",
+        "conformance 0 0 1", "conformance 1 0 0 0", "cluster 0 0 1"], result
 
 
 @pytest.mark.parametrize("simulate", [

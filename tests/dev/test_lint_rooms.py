@@ -114,3 +114,15 @@ def test_sources_that_nothing_compiles(tmp_path, folder):
         f"src/kube/{folder}:1: rooms: nothing compiles these sources; name the folder in ROOMS of src/kube/CMakeLists.txt"]
     write(tmp_path / "src/other/CMakeLists.txt", f"muster_library(other)\ntarget_sources(x PRIVATE ../src/kube/{folder}/a.cc)\n")
     assert findings(tmp_path, {}) == []
+
+
+def test_each_test_file_has_a_namespace_of_its_own(tmp_path):
+    body = "// first\n\nnamespace muster::kube{} {{\nnamespace {{\n\n}}  // namespace\n}}  // namespace muster::kube{}\n"
+    assert findings(tmp_path, {"patch_test.cc": body.format("::patch_test", "::patch_test"), "main_test.cc": "int main() {}\n"}) == []
+    assert findings(tmp_path, {"patch_test.cc": body.format("", "")}) == [
+        "src/kube/patch_test.cc:3: rooms: its namespace is muster::kube::patch_test, so that it may be compiled together with other tests"]
+
+
+def test_no_two_test_files_of_a_folder_have_the_same_name(tmp_path):
+    assert findings(tmp_path, {"values/patch_test.cc": "", "client/patch_test.cc": ""}) == [
+        "src/kube/values/patch_test.cc:1: rooms: src/kube/client/patch_test.cc has the same name, and so would their namespaces"]

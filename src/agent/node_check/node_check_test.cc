@@ -12,7 +12,7 @@
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
-namespace muster::agent {
+namespace muster::agent::node_check_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -211,4 +211,4 @@ TEST_F(NodeChecks, NobodyIsAnsweredWhenSomethingRuns) {
 }
 
 }  // namespace
-}  // namespace muster::agent
+}  // namespace muster::agent::node_check_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver::extension_action_test {
 namespace {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
@@ -63,4 +63,4 @@ TEST(ExtensionAction, ALongPathCostsNoMoreThanAShortOne) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::extension_action_test

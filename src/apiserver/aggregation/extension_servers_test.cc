@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::extension_servers_test {
 namespace {
 
 ExtensionServer server(std::string group, std::string version = "v1") {
@@ -109,4 +109,4 @@ TEST(ExtensionServerOf, WhatHasAServiceIsServedElsewhere) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::extension_servers_test

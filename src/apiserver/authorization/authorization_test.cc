@@ -7,7 +7,7 @@
 #include "apiserver/authorization/authorization_fixture.h"
 #include "base/test_growth.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::authorization_test {
 namespace {
 
 using testing::EndsWith;
@@ -277,4 +277,4 @@ TEST_F(AuthorizationTest, MissingRolesAreListedUpToALimit) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::authorization_test

@@ -5,7 +5,7 @@
 #include "apiserver/authorization/authorization_fixture.h"
 #include "base/test_growth.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::ownership_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST_F(OwnershipTest, OwnersOfManyKindsAndLargeRoles) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::ownership_test

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::policy_rule_test {
 namespace {
 
 /// "get pods/log in a" -> an action on the resource of the core group; "get /x" on a path.
@@ -126,4 +126,4 @@ TEST(PolicyRule, IsReadAndWritten) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::policy_rule_test

@@ -6,7 +6,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::rule_coverage_test {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST(Compacted, VerbsOnTheSameBecomeOneRule) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::rule_coverage_test

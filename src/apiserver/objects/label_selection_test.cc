@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::label_selection_test {
 namespace {
 
 TEST(LabelSelection, IsWrittenAsKubectlWritesIt) {
@@ -29,4 +29,4 @@ TEST(LabelSelection, IsWrittenAsKubectlWritesIt) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::label_selection_test

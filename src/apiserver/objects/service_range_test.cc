@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver::service_range_test {
 namespace {
 
 TEST(ServiceRange, IsRead) {
@@ -27,4 +27,4 @@ TEST(ServiceRange, KnowsItsAddresses) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::service_range_test

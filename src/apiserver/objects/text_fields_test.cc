@@ -8,7 +8,7 @@
 #include "apiserver/objects/json_access.h"
 #include "base/rng.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::text_fields_test {
 namespace {
 
 TEST(TextFields, FindsTheValueAtAPath) {
@@ -153,4 +153,4 @@ TEST(TextFields, FindsTheSameAsInTheTree) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::text_fields_test

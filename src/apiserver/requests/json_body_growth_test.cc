@@ -6,7 +6,7 @@
 
 // Bodies of requests in JSON, before anyone knows what they are.
 
-namespace muster::apiserver {
+namespace muster::apiserver::json_body_growth_test {
 namespace {
 
 std::string wide(std::size_t size) {
@@ -62,4 +62,4 @@ TEST(JsonBody, DuplicatesBelowALongKeyTakeNoMoreThanTheBody) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::json_body_growth_test

@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::json_body_test {
 namespace {
 
 using testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(JsonBody, DepthIsLimited) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::json_body_test

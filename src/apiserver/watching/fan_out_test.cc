@@ -9,7 +9,7 @@
 #include "apiserver/watching/watcher.h"
 #include "base/async/task_fault.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::fan_out_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -165,4 +165,4 @@ TEST_F(FanOutTest, AWatchMayEndBeforeItsTurn) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::fan_out_test

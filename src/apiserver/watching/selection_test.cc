@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::selection_test {
 namespace {
 
 /// The same answer, whether the tree is held or the text is searched.
@@ -58,4 +58,4 @@ TEST(Selection, MatchesATextAsItMatchesATree) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::selection_test

@@ -11,7 +11,7 @@
 #include "base/time/loop_watch.h"
 #include "kube/transport/transport_names.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::watch_cache_test {
 namespace {
 
 ResourceDef config_maps() {
@@ -155,4 +155,4 @@ TEST_F(WatchCacheTest, AVisitLetsOthersHaveTheirTurn) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::watch_cache_test

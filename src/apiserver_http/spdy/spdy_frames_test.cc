@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::spdy_frames_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -142,4 +142,4 @@ TEST(SpdyFramesTest, WhatIsNoSpdyIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::spdy_frames_test

@@ -6,7 +6,7 @@
 #include <exception>
 #include <stdexcept>
 
-namespace muster {
+namespace muster::cancellation_test {
 namespace {
 
 TEST(Cancellation, AloneIsThrownOn) {
@@ -32,4 +32,4 @@ TEST(Cancellation, IsDistinguishedFromOtherExceptions) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cancellation_test

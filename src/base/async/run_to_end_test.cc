@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 
-namespace muster {
+namespace muster::run_to_end_test {
 namespace {
 
 Task<std::string> say(std::string what) {
@@ -54,4 +54,4 @@ TEST(RunToEnd, ContinuesAfterAHandlerThatThrows) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::run_to_end_test

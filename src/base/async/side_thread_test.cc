@@ -15,7 +15,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster {
+namespace muster::side_thread_test {
 namespace {
 
 using ThreadId = decltype(std::this_thread::get_id());
@@ -107,4 +107,4 @@ TEST(SideThread, IsUsedOnlyWhereItIsWorthIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::side_thread_test

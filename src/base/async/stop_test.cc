@@ -7,7 +7,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster {
+namespace muster::stop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -79,4 +79,4 @@ TEST_F(StopTest, ACancelledCallerEndsWithItsTask) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::stop_test

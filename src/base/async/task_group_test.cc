@@ -13,7 +13,7 @@
 #include "base/time/sim_clock.h"
 #include "base/unexpected.h"
 
-namespace muster {
+namespace muster::task_group_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -199,4 +199,4 @@ TEST_F(TaskGroupTest, NotifyWakesEveryWaiter) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::task_group_test

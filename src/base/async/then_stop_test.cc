@@ -8,7 +8,7 @@
 #include "base/test_loop.h"
 #include "base/time/time_limit.h"
 
-namespace muster {
+namespace muster::then_stop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -80,4 +80,4 @@ TEST_F(ThenStop, ACancellationThatComesWithTheEndOfTheTaskIsNotLost) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::then_stop_test

@@ -7,7 +7,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster {
+namespace muster::alarm_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,4 +61,4 @@ TEST_F(AlarmTest, RingsNoMoreWhenItIsTakenBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::alarm_test

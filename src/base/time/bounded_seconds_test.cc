@@ -6,7 +6,7 @@
 
 #include "base/time/clock.h"
 
-namespace muster {
+namespace muster::bounded_seconds_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -25,4 +25,4 @@ TEST(BoundedSeconds, AnyOfThemCanBeAddedToATimeOfThisCentury) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::bounded_seconds_test

@@ -7,7 +7,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster {
+namespace muster::calendar_alarm_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -78,4 +78,4 @@ TEST_F(CalendarAlarmTest, RingsNoMoreWhenItIsTakenBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::calendar_alarm_test

@@ -14,7 +14,7 @@
 #include "base/time/real_clock.h"
 #include "base/time/sim_clock.h"
 
-namespace muster {
+namespace muster::clock_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -307,4 +307,4 @@ TEST_F(SteppedCalendar, WhoSleepsForEverDoesNotKeepTheSimulationGoing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::clock_test

@@ -15,7 +15,7 @@
 #include "base/time/real_clock.h"
 #include "base/time/sim_clock.h"
 
-namespace muster {
+namespace muster::loop_watch_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -175,4 +175,4 @@ TEST_F(LoopWatchTest, ContinuesAfterAHandlerThatThrows) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::loop_watch_test

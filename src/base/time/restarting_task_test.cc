@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/test_loop.h"
 
-namespace muster {
+namespace muster::restarting_task_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -119,4 +119,4 @@ TEST_F(RestartingTaskTest, ATestCanLetItFailByItsName) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::restarting_task_test

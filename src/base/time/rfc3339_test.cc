@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rfc3339_test {
 namespace {
 
 TEST(Rfc3339, AFractionHasTheDigitsThatAreAskedFor) {
@@ -22,4 +22,4 @@ TEST(Rfc3339, TimesBefore1970AndAtTheEndsOfTheRange) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rfc3339_test

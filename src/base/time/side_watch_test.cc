@@ -14,7 +14,7 @@
 #include "base/test_loop.h"
 #include "base/time/loop_watch.h"
 
-namespace muster {
+namespace muster::side_watch_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -129,4 +129,4 @@ TEST_F(SideWatchTest, IsToldOfAComputationThatThrows) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::side_watch_test

@@ -7,7 +7,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster {
+namespace muster::time_limit_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -59,4 +59,4 @@ TEST_F(TimeLimit, AGroupThatStopsEndsBoth) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::time_limit_test

@@ -7,7 +7,7 @@
 #include "cel/json_value.h"
 #include "cel/literal_text.h"
 
-namespace muster::cel {
+namespace muster::cel::evaluator_test {
 namespace {
 
 constexpr std::string_view kDocument =
@@ -228,4 +228,4 @@ constexpr Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Costs, EvaluatorTest, ::testing::ValuesIn(kCases));
 
 }  // namespace
-}  // namespace muster::cel
+}  // namespace muster::cel::evaluator_test

@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::daemon_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +109,4 @@ TEST_F(DaemonLogTest, AFileThatAnEarlierDaemonLeftLongIsRotatedWithTheFirstLine)
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::daemon_log_test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-namespace muster::control_plane {
+namespace muster::control_plane::space_reserve_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,4 +36,4 @@ TEST_F(SpaceReserveTest, IsNotAskedOfADiskThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::space_reserve_test

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace muster::control_plane {
+namespace muster::control_plane::state_home_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ TEST(StatePath, IsInTheHomeDirectoryUnlessSaidOtherwise) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::state_home_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::control_plane {
+namespace muster::control_plane::supervisor_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -60,4 +60,4 @@ TEST(SupervisorState, WhatFollowsTheEndOfADaemon) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::supervisor_test

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace muster::control_plane {
+namespace muster::control_plane::credentials_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST_F(CredentialsTest, ACaWhoseKeyIsAnothersIsNotReplaced) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::credentials_test

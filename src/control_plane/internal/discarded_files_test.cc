@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace muster::control_plane {
+namespace muster::control_plane::discarded_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,4 +83,4 @@ TEST_F(DiscardedFilesTest, WhatIsTooDeepStays) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::discarded_files_test

@@ -8,7 +8,7 @@
 #include "net/memory_stream.h"
 #include "net/tls/tls_fixture.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::extension_client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -192,4 +192,4 @@ TEST_F(ExtensionClientTest, AFaultWhileACallEndsIsMadeUpFor) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::extension_client_test

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace muster::control_plane {
+namespace muster::control_plane::front_proxy_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ TEST_F(FrontProxyTest, WhatCantBeUsedIsMadeAnew) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::front_proxy_test

@@ -5,7 +5,7 @@
 #include <array>
 #include <boost/json/parse.hpp>
 
-namespace muster::control_plane {
+namespace muster::control_plane::job_roles_test {
 namespace {
 
 TEST(JobRoles, ViewersSeeJobsAndEditorsChangeThemButNotTheirStatus) {
@@ -38,4 +38,4 @@ TEST(JobRoles, AreKeptUpToDateUnlessTheySayOtherwise) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::job_roles_test

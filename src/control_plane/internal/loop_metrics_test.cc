@@ -6,7 +6,7 @@
 
 #include "base/time/sim_clock.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::loop_metrics_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -55,4 +55,4 @@ TEST(LoopMetrics, TellWhatWasComputedBesideIt) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::loop_metrics_test

@@ -6,7 +6,7 @@
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
-namespace muster::control_plane {
+namespace muster::control_plane::webhook_client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -54,4 +54,4 @@ TEST_F(WebhookClientTest, WhoeverAsksMayBeCancelled) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::webhook_client_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::control_plane {
+namespace muster::control_plane::webhook_exchange_test {
 namespace {
 
 TEST(WebhookExchange, ALocationLeadsOn) {
@@ -86,4 +86,4 @@ TEST(WebhookExchange, OnlySomeRedirectsRepeatTheRequest) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::webhook_exchange_test

@@ -6,7 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::control_plane {
+namespace muster::control_plane::yaml_bodies_test {
 namespace {
 
 TEST(YamlBodies, AreReadOrRefusedWithTheirPlace) {
@@ -66,4 +66,4 @@ TEST(YamlBodies, WhatOthersReadAsADateIsQuoted) {
 }
 
 }  // namespace
-}  // namespace muster::control_plane
+}  // namespace muster::control_plane::yaml_bodies_test

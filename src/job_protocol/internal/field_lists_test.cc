@@ -11,7 +11,7 @@
 
 #include "base/test_inputs.h"
 
-namespace muster::job_protocol {
+namespace muster::job_protocol::field_lists_test {
 namespace {
 
 /// The fields of messages, by the message's name.
@@ -73,4 +73,4 @@ TEST(FieldLists, HaveAllFieldsOfAllMessages) {
 }
 
 }  // namespace
-}  // namespace muster::job_protocol
+}  // namespace muster::job_protocol::field_lists_test

@@ -8,7 +8,7 @@
 #include "base/test_loop.h"
 #include "kube/transport/fake_transport.h"
 
-namespace muster::kube {
+namespace muster::kube::client_test {
 namespace {
 
 class ClientTest : public ::testing::Test, protected SimulatedLoop {
@@ -226,4 +226,4 @@ TEST_F(ClientTest, AnEmptyNameNeverReachesTheCollection) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::client_test

@@ -11,7 +11,7 @@
 #include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 
-namespace muster::kube {
+namespace muster::kube::controller_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST_F(ControllerTest, TwoOfThemShareALoop) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::controller_test

@@ -15,7 +15,7 @@
 #include "kube/internal/client/event_correlator.h"
 #include "kube/transport/fake_transport.h"
 
-namespace muster::kube {
+namespace muster::kube::event_recorder_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -418,4 +418,4 @@ TEST_F(RecorderTest, FlushReturnsWhenTheGroupStops) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::event_recorder_test

@@ -12,7 +12,7 @@
 #include "kube/transport/fake_transport.h"
 #include "kube/values/time.h"
 
-namespace muster::kube {
+namespace muster::kube::leadership_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -304,4 +304,4 @@ TEST_F(LeadershipTest, SaysOnceThatItMayNotWatch) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::leadership_test

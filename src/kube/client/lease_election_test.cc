@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/test_seeds.h"
 
-namespace muster::kube {
+namespace muster::kube::lease_election_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -443,4 +443,4 @@ TEST(Elections, ACrashIsFollowedWithinTheLeaseAndTwoRequests) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::lease_election_test

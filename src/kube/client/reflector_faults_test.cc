@@ -1,7 +1,7 @@
 #include "base/async/task_fault.h"
 #include "kube/client/reflector_fixture.h"
 
-namespace muster::kube {
+namespace muster::kube::reflector_faults_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -36,4 +36,4 @@ TEST_F(ReflectorTest, ListsAgainAfterAFaultInAWatch) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::reflector_faults_test

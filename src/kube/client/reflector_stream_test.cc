@@ -5,7 +5,7 @@
 #include "kube/client/reflector_fixture.h"
 #include "kube/objects/api_status.h"
 
-namespace muster::kube {
+namespace muster::kube::reflector_stream_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST_F(ReflectorTest, ARefusedStreamIsARefusal) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::reflector_stream_test

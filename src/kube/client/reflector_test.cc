@@ -10,7 +10,7 @@
 #include "kube/client/reflector_fixture.h"
 #include "kube/objects/api_status.h"
 
-namespace muster::kube {
+namespace muster::kube::reflector_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -591,4 +591,4 @@ TEST_F(ReflectorTest, AnInformerTakesAListWhenItIsCompleteAndNothingOfOneThatIsN
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::reflector_test

@@ -9,7 +9,7 @@
 #include "base/async/task_fault.h"
 #include "base/time/sim_clock.h"
 
-namespace muster::kube {
+namespace muster::kube::requeue_timers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST_F(RequeueTimersTest, ItMayBeSetAgainWhenItRings) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::requeue_timers_test

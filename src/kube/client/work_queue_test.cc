@@ -12,7 +12,7 @@
 #include "base/test_loop.h"
 #include "base/test_seeds.h"
 
-namespace muster::kube {
+namespace muster::kube::work_queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -345,4 +345,4 @@ TEST(WorkQueueSimulation, EqualSeedsGiveEqualRuns) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::work_queue_test

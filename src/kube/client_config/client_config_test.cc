@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::kube {
+namespace muster::kube::client_config_test {
 namespace {
 
 using testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST(ClientConfig, WhatIsWrongIsToldWithFileAndField) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::client_config_test

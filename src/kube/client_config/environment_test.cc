@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::environment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -22,4 +22,4 @@ TEST(Environment, AVariableIsSetOnce) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::environment_test

@@ -7,7 +7,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::kube {
+namespace muster::kube::exec_credential_test {
 namespace {
 
 using testing::HasSubstr;
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::exec_credential_test

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::kube {
+namespace muster::kube::in_cluster_config_test {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST_F(InClusterConfig, SaysWhichVariableIsWrong) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::in_cluster_config_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::proxy_test {
 namespace {
 
 using testing::HasSubstr;
@@ -143,4 +143,4 @@ TEST(ProxyFromEnvironment, IsChosenByTheSchemeOfTheServer) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::proxy_test

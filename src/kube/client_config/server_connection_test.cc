@@ -14,7 +14,7 @@
 #include "kube/internal/client_config/client_config_fixture.h"
 #include "kube/values/time.h"
 
-namespace muster::kube {
+namespace muster::kube::server_connection_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -330,4 +330,4 @@ TEST_F(Certificate, FilesThatDoNotFitAtFirstAreAnError) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::server_connection_test

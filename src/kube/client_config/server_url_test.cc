@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::server_url_test {
 namespace {
 
 using testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(ServerUrl, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::server_url_test

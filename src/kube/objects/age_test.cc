@@ -4,7 +4,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::kube {
+namespace muster::kube::age_test {
 namespace {
 
 TEST(Age, GetsCoarserWithTime) {
@@ -53,4 +53,4 @@ TEST(Age, OfTimestamps) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::age_test

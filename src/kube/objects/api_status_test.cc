@@ -7,7 +7,7 @@
 #include <chrono>
 #include <set>
 
-namespace muster::kube {
+namespace muster::kube::api_status_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -146,4 +146,4 @@ TEST(ApiStatus, DelaysStayInRange) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::api_status_test

@@ -48,7 +48,7 @@ constexpr std::string_view json_name(const Sample*, std::string_view member) {
 
 MUSTER_INSTANTIATE_CODEC(muster::kube::codec_test::Sample);
 
-namespace muster::kube {
+namespace muster::kube::codec_test {
 namespace {
 
 using codec_test::Sample;
@@ -295,4 +295,4 @@ TEST(Codec, WritesServicesAndEventsAsTheApiSpellsThem) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::codec_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::kube {
+namespace muster::kube::entrypoints_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(CommandWords, AsAShellSplitsThem) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::entrypoints_test

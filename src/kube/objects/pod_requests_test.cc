@@ -7,7 +7,7 @@
 
 #include "kube/objects/codec.h"
 
-namespace muster::kube {
+namespace muster::kube::pod_requests_test {
 namespace {
 
 struct RequestsRow {
@@ -107,4 +107,4 @@ TEST(PodRequests, ManyTimes) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::pod_requests_test

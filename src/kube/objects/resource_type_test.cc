@@ -4,7 +4,7 @@
 
 #include "kube/values/field_path.h"
 
-namespace muster::kube {
+namespace muster::kube::resource_type_test {
 namespace {
 
 TEST(ResourceType, NamesItsPlaceInTheApi) {
@@ -35,4 +35,4 @@ TEST(FieldPath, IsWrittenAsKubernetesWritesIt) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::resource_type_test

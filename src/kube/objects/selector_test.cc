@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::selector_test {
 namespace {
 
 using testing::StartsWith;
@@ -235,4 +235,4 @@ TEST(Selectors, HaveABoundAsEachRequirementIsLookedAtForEachObject) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::selector_test

@@ -12,7 +12,7 @@
 
 // The small texts that clients send in queries and fields are as long as they like.
 
-namespace muster::kube {
+namespace muster::kube::text_growth_test {
 namespace {
 
 std::string one_of_many(std::size_t size) {
@@ -108,4 +108,4 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::text_growth_test

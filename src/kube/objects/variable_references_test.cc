@@ -6,7 +6,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::kube {
+namespace muster::kube::variable_references_test {
 namespace {
 
 struct ExpandCase {
@@ -88,4 +88,4 @@ TEST(ExpandVariables, WhatNeverClosesIsLookedForOnce) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::variable_references_test

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 
-namespace muster::kube {
+namespace muster::kube::field_set_test {
 namespace {
 
 using testing::HasSubstr;
@@ -226,4 +226,4 @@ TEST(FieldSet, KeepsTheLawsOfSets) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::field_set_test

@@ -7,7 +7,7 @@
 
 #include "kube/patch/patch.h"
 
-namespace muster::kube {
+namespace muster::kube::json_patch_test {
 namespace {
 
 using testing::HasSubstr;
@@ -293,4 +293,4 @@ TEST(JsonPatchCost, OfListsThatAreMovedAboutIsLimited) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::json_patch_test

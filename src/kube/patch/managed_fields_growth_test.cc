@@ -11,7 +11,7 @@
 
 // Who owns what is read from what clients send, and compared with what they apply.
 
-namespace muster::kube {
+namespace muster::kube::managed_fields_growth_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -143,4 +143,4 @@ TEST(ManagedFields, ConflictsBelowALongNameTakeNoMoreThanTheObject) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::managed_fields_growth_test

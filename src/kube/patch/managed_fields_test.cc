@@ -12,7 +12,7 @@
 #include "kube/patch/structured_merge.h"
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::managed_fields_test {
 namespace {
 
 using testing::ElementsAre;
@@ -522,4 +522,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ApplyLaws,
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::managed_fields_test

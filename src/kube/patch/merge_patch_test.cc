@@ -6,7 +6,7 @@
 #include "kube/patch/patch.h"
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::merge_patch_test {
 namespace {
 
 struct Row {
@@ -114,4 +114,4 @@ TEST(MergePatchCost, OfRemovingMembersGrowsWithTheObject) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::merge_patch_test

@@ -8,7 +8,7 @@
 #include "kube/patch/managed_fields.h"
 #include "kube/values/json_access.h"
 
-namespace muster::kube {
+namespace muster::kube::owner_versions_test {
 namespace {
 
 using testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST_F(OwnerVersionsTest, BothStatesAreAskedForBeforeTheyAreKnown) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::owner_versions_test

@@ -9,7 +9,7 @@
 #include "kube/patch/patch.h"
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::strategic_merge_test {
 namespace {
 
 using testing::HasSubstr;
@@ -422,4 +422,4 @@ TEST(StrategicMergeCost, RepeatedKeysAreRefusedOnlyWhereTheyAreMuchWork) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::strategic_merge_test

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::structured_merge_test {
 namespace {
 
 using testing::HasSubstr;
@@ -425,4 +425,4 @@ TEST(StructuredMerge, KnowsWhatIsAtomicInTheBuiltInKinds) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::structured_merge_test

@@ -5,7 +5,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::kube {
+namespace muster::kube::cron_schedule_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(TimeZone, AFileThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::cron_schedule_test

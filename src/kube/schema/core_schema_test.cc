@@ -8,7 +8,7 @@
 #include "kube/objects/codec_impl.h"
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::core_schema_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -346,4 +346,4 @@ TEST(CoreSchema, HasEveryMemberOfTheStructs) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::core_schema_test

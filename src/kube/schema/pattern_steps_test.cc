@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <string>
 
-namespace muster::kube {
+namespace muster::kube::pattern_steps_test {
 namespace {
 
 Schema::Ptr with_x(const std::string& schema) {
@@ -53,4 +53,4 @@ TEST(PatternSteps, AreManyWhereThereAreManyPatterns) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::pattern_steps_test

@@ -5,7 +5,7 @@
 
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::schema_constraint_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -159,4 +159,4 @@ TEST(ValidateChange, ManyOldCausesHideNoNewOne) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_constraint_test

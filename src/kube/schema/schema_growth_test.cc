@@ -6,7 +6,7 @@
 #include "base/test_growth.h"
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::schema_growth_test {
 namespace {
 
 /// The work on a definition and on objects of it: both come from outside, and it may not grow with
@@ -110,4 +110,4 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_growth_test

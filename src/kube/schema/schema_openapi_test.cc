@@ -8,7 +8,7 @@
 #include "kube/schema/schema.h"
 #include "kube/schema/schema_pool.h"
 
-namespace muster::kube {
+namespace muster::kube::schema_openapi_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -337,4 +337,4 @@ TEST(Fingerprint, OfJsonTellsTreesApart) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_openapi_test

@@ -5,7 +5,7 @@
 
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::schema_properties_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(SchemaProperties, AreReplacedOnlyWhenThatIsMeant) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_properties_test

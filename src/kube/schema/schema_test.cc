@@ -9,7 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <string>
 
-namespace muster::kube {
+namespace muster::kube::schema_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST(Defaults, MakeNoMoreOfAnObjectThanCouldBeStored) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::schema_types_test {
 namespace {
 
 using Type = Schema::Type;
@@ -41,4 +41,4 @@ TEST(SchemaTypes, MessagesListThemInTheOrderOfTheAlphabet) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_types_test

@@ -9,7 +9,7 @@
 
 #include "kube/schema/schema.h"
 
-namespace muster::kube {
+namespace muster::kube::schema_validate_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -479,4 +479,4 @@ TEST(InspectTest, LeavesWhatAStructLacksToItsRules) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::schema_validate_test

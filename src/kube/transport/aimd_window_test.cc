@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "base/test_seeds.h"
 
-namespace muster::kube {
+namespace muster::kube::aimd_window_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -376,4 +376,4 @@ TEST(AimdWindowTest, NothingIsLostAndNothingIsSentTwice) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::aimd_window_test

@@ -4,7 +4,7 @@
 
 #include "kube/transport/transport_contract_test.h"
 
-namespace muster::kube {
+namespace muster::kube::fake_transport_test {
 namespace {
 
 /// Scripts what a server would answer.
@@ -101,4 +101,4 @@ TEST_F(FakeTransportTest, ItemsApartForWhoDidNotAskEndTheTest) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::fake_transport_test

@@ -12,7 +12,7 @@
 #include "kube/transport/fake_transport.h"
 #include "kube/transport/metered_transport.h"
 
-namespace muster::kube {
+namespace muster::kube::flow_control_transport_test {
 namespace {
 
 using std::chrono::seconds;
@@ -213,4 +213,4 @@ TEST_F(FlowControlTransportTest, AMeterSeesAnswersRefusalsAndWhatNeverCame) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::flow_control_transport_test

@@ -8,7 +8,7 @@
 #include "net/http/web_socket.h"
 #include "net/memory_stream.h"
 
-namespace muster::kube {
+namespace muster::kube::http_transport_test {
 namespace {
 
 using testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST_F(HttpTransportOnServer, ConnectsToWhatIsUpgradedAndSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::http_transport_test

@@ -6,7 +6,7 @@
 #include "kube/client/client.h"
 #include "kube/transport/fake_transport.h"
 
-namespace muster::kube {
+namespace muster::kube::outage_detecting_transport_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -77,4 +77,4 @@ TEST_F(OutageDetectingTransportTest, AWatchTellsItToo) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::outage_detecting_transport_test

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::kube {
+namespace muster::kube::base64_test {
 namespace {
 
 using namespace std::string_literals;
@@ -40,4 +40,4 @@ TEST(Base64Test, RefusesWhatIsNotItsForm) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::base64_test

@@ -9,7 +9,7 @@
 
 #include "kube/values/equality.h"
 
-namespace muster::kube {
+namespace muster::kube::document_test {
 namespace {
 
 json::value sample() {
@@ -123,4 +123,4 @@ TEST(CopyOfDeathTest, ACopyInASharedTreesMemoryIsFoundOut) {
 #endif
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::document_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <limits>
 
-namespace muster::kube {
+namespace muster::kube::equality_test {
 namespace {
 
 json::value J(std::string_view text) { return json::parse(text); }
@@ -69,4 +69,4 @@ TEST(Equality, OfADeepAndWideValueIsQuick) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::equality_test

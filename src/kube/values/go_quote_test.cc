@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::go_quote_test {
 namespace {
 
 // Each as `strconv.Quote` of Go 1.24 has it.
@@ -19,4 +19,4 @@ TEST(GoQuoteTest, WritesWhatGoWrites) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::go_quote_test

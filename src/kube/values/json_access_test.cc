@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::kube {
+namespace muster::kube::json_access_test {
 namespace {
 
 json::object sample() {
@@ -55,4 +55,4 @@ TEST(JsonAccess, WhatMayChangeIsChangedInPlace) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::json_access_test

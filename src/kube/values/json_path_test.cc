@@ -6,7 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::kube {
+namespace muster::kube::json_path_test {
 namespace {
 
 using testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(JsonPath, SaysWhatIsWrongWhere) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::json_path_test

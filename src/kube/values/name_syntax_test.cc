@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace muster::kube {
+namespace muster::kube::name_syntax_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -99,4 +99,4 @@ TEST(NameSyntax, LabelValues) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::name_syntax_test

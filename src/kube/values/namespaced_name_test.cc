@@ -7,7 +7,7 @@
 
 #include "kube/values/json_access.h"
 
-namespace muster::kube {
+namespace muster::kube::namespaced_name_test {
 namespace {
 
 TEST(NamespacedName, ItsTextHasASlashOnlyInANamespace) {
@@ -42,4 +42,4 @@ TEST(NamespacedName, IsReadFromMetadata) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::namespaced_name_test

@@ -6,7 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <limits>
 
-namespace muster::kube {
+namespace muster::kube::quantity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -212,4 +212,4 @@ TEST(Quantity, IsMadeFromNumbers) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::quantity_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace muster::kube {
+namespace muster::kube::read_json_test {
 namespace {
 
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
@@ -19,4 +19,4 @@ TEST(ReadJson, ReadsWhatIsAsDeepAsAnObjectMayBe) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::read_json_test

@@ -4,7 +4,7 @@
 
 #include "base/test_growth.h"
 
-namespace muster::kube {
+namespace muster::kube::regex_test {
 namespace {
 
 TEST(Regex, HasTheSyntaxOfGo) {
@@ -91,4 +91,4 @@ TEST(Regex, TakesTimeInProportionToTheText) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::regex_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::time_test {
 namespace {
 
 WallTime at(std::int64_t seconds, std::int64_t nanos = 0) {
@@ -72,4 +72,4 @@ TEST(KubeTime, ReadsWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::time_test

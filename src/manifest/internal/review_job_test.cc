@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::manifest {
+namespace muster::manifest::review_job_test {
 namespace {
 
 struct Case {
@@ -53,4 +53,4 @@ TEST(ReviewJob, LeavesWhatIsMalformedToTheReview) {
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::review_job_test

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace muster::manifest {
+namespace muster::manifest::source_map_test {
 namespace {
 
 SourcePtr node_with(const std::vector<std::string>& names, std::size_t others) {
@@ -44,4 +44,4 @@ TEST(Locate, TakesTheLongestKeyThatEndsInThePath) {
 }
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::source_map_test

@@ -4,7 +4,7 @@
 
 #include <boost/json/serialize.hpp>
 
-namespace muster::manifest {
+namespace muster::manifest::yaml_scalar_test {
 namespace {
 
 struct Row {
@@ -45,4 +45,4 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"1,000", R"("1,000")"}, Row{"<<", R"("<<")"}, Row{"a b", R"("a b")"}));
 
 }  // namespace
-}  // namespace muster::manifest
+}  // namespace muster::manifest::yaml_scalar_test

@@ -8,7 +8,7 @@
 #include "master/service/quiet_host.h"
 #include "rpc/rpc_fixture.h"
 
-namespace muster::master {
+namespace muster::master::kv_service_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -215,4 +215,4 @@ TEST(KeyProtocol, ComesAsItWent) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::kv_service_test

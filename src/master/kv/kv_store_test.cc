@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 
-namespace muster::master {
+namespace muster::master::kv_store_test {
 namespace {
 
 using testing::HasSubstr;
@@ -392,4 +392,4 @@ TEST(KvStore, KeepsItsPromisesWhateverHappens) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::kv_store_test

@@ -10,7 +10,7 @@
 #include "job_protocol/node_check_protocol.h"
 #include "master/node_check/check_table.h"
 
-namespace muster::master {
+namespace muster::master::node_check_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -344,4 +344,4 @@ TEST(CheckProtocol, ThereAndBack) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::node_check_test

@@ -9,7 +9,7 @@
 #include "master/service/quiet_host.h"
 #include "rpc/rpc_fixture.h"
 
-namespace muster::master {
+namespace muster::master::ps_service_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -173,4 +173,4 @@ TEST_F(PsServiceTest, ThoseWhoAttendMeetAndEveryoneHasKeys) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::ps_service_test

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "base/test_seeds.h"
 
-namespace muster::master {
+namespace muster::master::ps_table_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -369,4 +369,4 @@ TEST(PsTableProperty, AVersionIsOneCluster) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::ps_table_test

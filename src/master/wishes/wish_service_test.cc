@@ -4,7 +4,7 @@
 
 #include "master/job.h"
 
-namespace muster::master {
+namespace muster::master::wish_service_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -146,4 +146,4 @@ TEST(WishService, StandbyNodesAreSparesOnceAllIsQuiet) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::wish_service_test

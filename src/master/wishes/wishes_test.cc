@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace muster::master {
+namespace muster::master::wishes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -162,4 +162,4 @@ TEST(Wishes, TheirNumbersAreBounded) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::wishes_test

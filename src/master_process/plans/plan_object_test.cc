@@ -12,7 +12,7 @@
 #include "master/service/quiet_host.h"
 #include "store/store.h"
 
-namespace muster::master_process {
+namespace muster::master_process::plan_object_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -240,4 +240,4 @@ TEST_F(PlanObjectTest, APodIsMovedOnceAndARefusalIsToldOnce) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::plan_object_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::master_process {
+namespace muster::master_process::wished_plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -121,4 +121,4 @@ TEST(WishedPlan, AfterARefusalTheRestIsAskedAgain) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::wished_plan_test

@@ -5,7 +5,7 @@
 #include "base/test_loop.h"
 #include "master/memory_records.h"
 
-namespace muster::master_process {
+namespace muster::master_process::attempt_records_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -49,4 +49,4 @@ TEST_F(AttemptRecordsTest, AnyOtherRecordIsAsItWas) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::attempt_records_test

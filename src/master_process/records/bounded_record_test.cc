@@ -5,7 +5,7 @@
 
 #include "job_protocol/protocol.h"
 
-namespace muster::master_process {
+namespace muster::master_process::bounded_record_test {
 namespace {
 
 using job_protocol::JobRecord;
@@ -74,4 +74,4 @@ TEST(BoundedRecord, TheEndIsNeverLost) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::bounded_record_test

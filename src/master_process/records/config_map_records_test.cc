@@ -15,7 +15,7 @@
 #include "master_process/records/in_time.h"
 #include "store/store.h"
 
-namespace muster::master {
+namespace muster::master::config_map_records_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -323,4 +323,4 @@ TEST_F(ConfigMapRecordsTest, MastersInTurnsNeverOverwriteANewerOne) {
 }
 
 }  // namespace
-}  // namespace muster::master
+}  // namespace muster::master::config_map_records_test

@@ -9,7 +9,7 @@
 #include "base/test_loop.h"
 #include "master/memory_records.h"
 
-namespace muster::master_process {
+namespace muster::master_process::patient_records_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -55,4 +55,4 @@ TEST_F(PatientRecordsTest, WritesAreNotRepeatedHere) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::patient_records_test

@@ -7,7 +7,7 @@
 #include "master/service/quiet_host.h"
 #include "store/store.h"
 
-namespace muster::master_process {
+namespace muster::master_process::wanted_nodes_test {
 namespace {
 
 using testing::ElementsAre;
@@ -182,4 +182,4 @@ TEST_F(FollowedTest, TheNextMasterOfTheProcessIsToldAtOnce) {
 }
 
 }  // namespace
-}  // namespace muster::master_process
+}  // namespace muster::master_process::wanted_nodes_test

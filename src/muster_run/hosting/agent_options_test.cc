@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::run {
+namespace muster::run::agent_options_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -30,4 +30,4 @@ TEST(AgentOptions, ATimeThatIsNotSaidIsNoLimit) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::agent_options_test

@@ -11,7 +11,7 @@
 #include "base/time/sim_clock.h"
 #include "base/unique_fd.h"
 
-namespace muster::run {
+namespace muster::run::credentials_test {
 namespace {
 
 using testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST_F(CredentialsTest, ATokenComesByFileVariableOrStandardInput) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::credentials_test

@@ -10,7 +10,7 @@
 #include "base/test_loop.h"
 #include "job_protocol/protocol.h"
 
-namespace muster::run {
+namespace muster::run::hosted_master_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -223,4 +223,4 @@ TEST_F(HostedMasterTest, WhoConnectsBetweenTwoLivesWaitsForTheNext) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::hosted_master_test

@@ -6,7 +6,7 @@
 
 #include "base/test_loop.h"
 
-namespace muster::run {
+namespace muster::run::master_access_test {
 namespace {
 
 using testing::AllOf;
@@ -76,4 +76,4 @@ TEST_F(MasterAccessTest, ANodeWithoutAnEndpointHostsNone) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::master_access_test

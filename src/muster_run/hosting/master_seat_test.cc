@@ -9,7 +9,7 @@
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
-namespace muster::run {
+namespace muster::run::master_seat_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST_F(MasterSeatTest, LeavesTheEndpointToAnotherAgentOfThisMachine) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::master_seat_test

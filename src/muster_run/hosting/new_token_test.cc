@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::run {
+namespace muster::run::new_token_test {
 namespace {
 
 using testing::AllOf;
@@ -70,4 +70,4 @@ TEST(NewToken, IsATokenOfThisNodeAndTellsItsOthers) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::new_token_test

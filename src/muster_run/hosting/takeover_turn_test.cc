@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::run {
+namespace muster::run::takeover_turn_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -52,4 +52,4 @@ TEST(TakeoverTurn, NothingIsCountedWhileAMasterAnswers) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::takeover_turn_test

@@ -5,7 +5,7 @@
 #include "muster_run/hosting/agent_options.h"
 #include "muster_run/hosting/hosted_master.h"
 
-namespace muster::run {
+namespace muster::run::terms_of_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -60,4 +60,4 @@ TEST(TermsOf, AnAgentLooksOftenForAMasterThatIsElsewhere) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::terms_of_test

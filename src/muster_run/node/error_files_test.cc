@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace muster::run {
+namespace muster::run::error_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ TEST_F(ErrorFilesTest, AFileThatIsThereIsReplacedInPlace) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::error_files_test

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace muster::run {
+namespace muster::run::hook_test {
 namespace {
 
 class HookTest : public ::testing::Test {
@@ -47,4 +47,4 @@ TEST_F(HookTest, PythonLoadsIt) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::hook_test

@@ -10,7 +10,7 @@
 
 #include "muster_run/node/node_facts.h"
 
-namespace muster::run {
+namespace muster::run::launcher_python_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +109,4 @@ TEST_F(LauncherPython, IsUnknownWhereItIsNoScriptOfPythons) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::launcher_python_test

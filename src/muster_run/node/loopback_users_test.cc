@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 
-namespace muster::run {
+namespace muster::run::loopback_users_test {
 namespace {
 
 constexpr uid_t kNobody = 65534;
@@ -99,4 +99,4 @@ TEST(LoopbackUsers, AreReadFromTheKernelsTable) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::loopback_users_test

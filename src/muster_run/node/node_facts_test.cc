@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::run {
+namespace muster::run::node_facts_test {
 namespace {
 
 TEST(NodeFacts, ThisMachineCanBeDescribed) {
@@ -14,4 +14,4 @@ TEST(NodeFacts, ThisMachineCanBeDescribed) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::node_facts_test

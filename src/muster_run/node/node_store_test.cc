@@ -10,7 +10,7 @@
 #include "net/tcp.h"
 #include "tcp_store/commands.h"
 
-namespace muster::run {
+namespace muster::run::node_store_test {
 namespace {
 
 class NodeStoreTest : public ::testing::Test, protected RealLoop {
@@ -72,4 +72,4 @@ TEST(NodeStore, KnowsAnAddressWhicheverFamilyTellsIt) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::node_store_test

@@ -5,7 +5,7 @@
 
 #include "base/test_loop.h"
 
-namespace muster::run {
+namespace muster::run::own_address_test {
 namespace {
 
 using testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST_F(OwnAddressTest, OthersMaySeeItByEachOfItsAddresses) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::own_address_test

@@ -17,7 +17,7 @@
 #include "muster_run/node/node_resources.h"
 #include "workers/worker/job_directory.h"
 
-namespace muster::run {
+namespace muster::run::stale_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +127,4 @@ TEST_F(StaleFilesTest, ErrorFilesStayForAWeek) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::stale_files_test

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace muster::run {
+namespace muster::run::warm_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ TEST(LearntName, IsOneForEachProgram) {
 }
 
 }  // namespace
-}  // namespace muster::run
+}  // namespace muster::run::warm_files_test

@@ -13,7 +13,7 @@
 #include "net/http/http_server_fixture.h"
 #include "net/internal/http/client_connection.h"
 
-namespace muster::net {
+namespace muster::net::http_client_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -495,4 +495,4 @@ TEST_F(Client, AnAnswerToHalfARequestIsStillAnAnswer) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_client_test

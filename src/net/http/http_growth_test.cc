@@ -8,7 +8,7 @@
 // What the other side of a connection sends is read in proportion to its size, however it is cut.
 // The limits of heads and bodies are far away here: they are there for memory, and not for this.
 
-namespace muster::net {
+namespace muster::net::http_growth_test {
 namespace {
 
 constexpr HttpMessageLimits kFar{.head = std::size_t{1} << 30, .body = std::size_t{1} << 30};
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_growth_test

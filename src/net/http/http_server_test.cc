@@ -6,7 +6,7 @@
 #include "base/async/task_fault.h"
 #include "net/http/http_server_fixture.h"
 
-namespace muster::net {
+namespace muster::net::http_server_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -474,4 +474,4 @@ TEST_F(Server, AHandshakeThatIsNotMadeEnds) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_server_test

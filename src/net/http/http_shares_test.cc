@@ -6,7 +6,7 @@
 
 // What one client may take from the others: connections, memory, and time before it is identified.
 
-namespace muster::net {
+namespace muster::net::http_shares_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -352,4 +352,4 @@ TEST_F(Shares, AnUpgradeIsRefusedWhileABodyIsOnItsWay) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_shares_test

@@ -9,7 +9,7 @@
 #include "net/tcp.h"
 #include "net/tls/tls_fixture.h"
 
-namespace muster::net {
+namespace muster::net::http_sockets_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -117,4 +117,4 @@ TEST_F(HttpOverSockets, AServerThatIsNotTrustedIsUnavailable) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_sockets_test

@@ -4,7 +4,7 @@
 #include "base/async/task_fault.h"
 #include "net/http/http_server_fixture.h"
 
-namespace muster::net {
+namespace muster::net::http_stream_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -269,4 +269,4 @@ TEST_F(Stream, StopLetsAnswersBeFinishedForAWhile) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_stream_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::net {
+namespace muster::net::http_test {
 namespace {
 
 std::string text_of(const HttpHeaders& headers) {
@@ -69,4 +69,4 @@ TEST(Http, DatesAreWrittenAsTheStandardSays) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::http_test

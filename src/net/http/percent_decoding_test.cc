@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::net {
+namespace muster::net::percent_decoding_test {
 namespace {
 
 TEST(PercentDecoding, ReadsEscapesInBothCases) {
@@ -17,4 +17,4 @@ TEST(PercentDecoding, RefusesBrokenEscapes) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::percent_decoding_test

@@ -7,7 +7,7 @@
 #include "net/http/http_server_fixture.h"
 #include "net/internal/http/web_socket_frames.h"
 
-namespace muster::net {
+namespace muster::net::web_socket_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -300,4 +300,4 @@ TEST_F(WebSockets, AClientIsToldWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::web_socket_test

@@ -6,7 +6,7 @@
 
 #include "net/tls/tls_fixture.h"
 
-namespace muster::net {
+namespace muster::net::certificates_test {
 namespace {
 
 const Validity kValidity = TlsFixture::validity();
@@ -113,4 +113,4 @@ TEST(Certificates, TokensAreRandomAndOfTheirLength) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::certificates_test

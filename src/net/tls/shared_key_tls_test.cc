@@ -11,7 +11,7 @@
 #include "net/memory_stream.h"
 #include "net/tls/tls_fixture.h"
 
-namespace muster::net {
+namespace muster::net::shared_key_tls_test {
 namespace {
 
 using Handshake = Result<std::unique_ptr<TlsStream>>;
@@ -140,4 +140,4 @@ TEST_F(SharedKeyTlsTest, AShortSecretIsNone) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::shared_key_tls_test

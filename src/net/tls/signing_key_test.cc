@@ -4,7 +4,7 @@
 
 #include "net/tls/certificates.h"
 
-namespace muster::net {
+namespace muster::net::signing_key_test {
 namespace {
 
 // A key for tests alone.
@@ -195,4 +195,4 @@ MC4CAQAwBQYDK2VwBCIEILdRjHDfiDlOkg+rgtMXt7clxf7BQGpD9R+mpg7Z5Eew
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::signing_key_test

@@ -5,7 +5,7 @@
 
 #include "net/internal/tls/openssl.h"
 
-namespace muster::net {
+namespace muster::net::ssh_key_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -30,4 +30,4 @@ TEST(SshKey, IsAnotherOneEachTime) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::ssh_key_test

@@ -11,7 +11,7 @@
 #include "net/memory_stream.h"
 #include "net/tls/tls_fixture.h"
 
-namespace muster::net {
+namespace muster::net::tls_test {
 namespace {
 
 using Handshake = Result<std::unique_ptr<TlsStream>>;
@@ -284,4 +284,4 @@ TEST_F(Tls, AClientThatGoesWithinTheHandshakeIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::tls_test

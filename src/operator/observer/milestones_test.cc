@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::operators {
+namespace muster::operators::milestones_test {
 namespace {
 
 using testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(MilestonesTest, RestartsAreCountedByWhatWasRestarted) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::milestones_test

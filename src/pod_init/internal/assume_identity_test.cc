@@ -12,7 +12,7 @@
 
 #include "pod_init/capabilities.h"
 
-namespace muster::pod_init {
+namespace muster::pod_init::assume_identity_test {
 namespace {
 
 TEST(Identity, IsTakenForGood) {
@@ -44,4 +44,4 @@ TEST(Identity, IsTakenForGood) {
 }
 
 }  // namespace
-}  // namespace muster::pod_init
+}  // namespace muster::pod_init::assume_identity_test

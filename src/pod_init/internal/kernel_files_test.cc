@@ -17,7 +17,7 @@
 
 #include "process/nobody_fixture.h"
 
-namespace muster::pod_init {
+namespace muster::pod_init::kernel_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(Users, KernelFilesTest, ::testing::Bool(),
                          [](const auto& user) { return user.param ? "Nobody" : "Root"; });
 
 }  // namespace
-}  // namespace muster::pod_init
+}  // namespace muster::pod_init::kernel_files_test

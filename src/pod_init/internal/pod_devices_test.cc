@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::pod_init {
+namespace muster::pod_init::pod_devices_test {
 namespace {
 
 TEST(PodSeesDevice, AllButDisksAndTheMachinesTerminals) {
@@ -16,4 +16,4 @@ TEST(PodSeesDevice, AllButDisksAndTheMachinesTerminals) {
 }
 
 }  // namespace
-}  // namespace muster::pod_init
+}  // namespace muster::pod_init::pod_devices_test

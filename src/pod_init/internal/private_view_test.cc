@@ -18,7 +18,7 @@
 #include "base/unique_fd.h"
 #include "process/nobody_fixture.h"
 
-namespace muster::pod_init {
+namespace muster::pod_init::private_view_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(Users, PrivateFilesTest, ::testing::Bool(),
                          [](const auto& user) { return user.param ? "Nobody" : "Root"; });
 
 }  // namespace
-}  // namespace muster::pod_init
+}  // namespace muster::pod_init::private_view_test

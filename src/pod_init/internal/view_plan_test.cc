@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::pod_init {
+namespace muster::pod_init::view_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -38,4 +38,4 @@ TEST(MountTable, Below) {
 }
 
 }  // namespace
-}  // namespace muster::pod_init
+}  // namespace muster::pod_init::view_plan_test

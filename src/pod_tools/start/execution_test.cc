@@ -9,7 +9,7 @@
 
 #include "pod_tools/start/program_files.h"
 
-namespace muster::pod_tools {
+namespace muster::pod_tools::execution_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +227,4 @@ TEST_F(Start, SaysWhatWasLookedForAndWhere) {
 }
 
 }  // namespace
-}  // namespace muster::pod_tools
+}  // namespace muster::pod_tools::execution_test

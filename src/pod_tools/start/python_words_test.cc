@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::pod_tools {
+namespace muster::pod_tools::python_words_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -74,4 +74,4 @@ TEST(PythonWords, FollowThesePrograms) {
 }
 
 }  // namespace
-}  // namespace muster::pod_tools
+}  // namespace muster::pod_tools::python_words_test

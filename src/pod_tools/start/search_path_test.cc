@@ -5,7 +5,7 @@
 
 #include "pod_tools/start/environment.h"
 
-namespace muster::pod_tools {
+namespace muster::pod_tools::search_path_test {
 namespace {
 
 using testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(Environment, SetsAVariableInItsPlace) {
 }
 
 }  // namespace
-}  // namespace muster::pod_tools
+}  // namespace muster::pod_tools::search_path_test

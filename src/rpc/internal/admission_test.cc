@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::rpc {
+namespace muster::rpc::admission_test {
 namespace {
 
 using testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(Admission, AnIntroductionFitsBeforeTheTokenIsSeen) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::admission_test

@@ -7,7 +7,7 @@
 
 #include "rpc/internal/failure.h"
 
-namespace muster::rpc {
+namespace muster::rpc::client_calls_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -133,4 +133,4 @@ TEST_F(ClientCallsTest, AConnectionTakesItsStreamsAlongAndTheEndEverything) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::client_calls_test

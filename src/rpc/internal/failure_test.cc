@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::rpc {
+namespace muster::rpc::failure_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,4 +40,4 @@ TEST(Failure, WaitsForADayAtMost) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::failure_test

@@ -5,7 +5,7 @@
 
 // What the other side of a connection sends is read in proportion to its size.
 
-namespace muster::rpc {
+namespace muster::rpc::frames_growth_test {
 namespace {
 
 constexpr std::size_t kLongest = std::size_t{1} << 30;
@@ -57,4 +57,4 @@ INSTANTIATE_TEST_SUITE_P(Bytes, FramesGrowth,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::frames_growth_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::rpc {
+namespace muster::rpc::frames_test {
 namespace {
 
 Frame note(std::string body) {
@@ -156,4 +156,4 @@ TEST(Frames, AFieldOfTomorrowIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::frames_test

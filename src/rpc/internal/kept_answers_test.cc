@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-namespace muster::rpc {
+namespace muster::rpc::kept_answers_test {
 namespace {
 
 using Seen = KeptAnswers::Seen;
@@ -103,4 +103,4 @@ TEST(KeptAnswers, EachCallHasOneEffectWhateverTheOrder) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::kept_answers_test

@@ -10,7 +10,7 @@
 #include "net/forwarding_stream.h"
 #include "net/memory_stream.h"
 
-namespace muster::rpc {
+namespace muster::rpc::wire_test {
 namespace {
 
 /// Takes what it can't hand on, as TLS does whose socket is full, until somebody waits for it.
@@ -157,4 +157,4 @@ TEST_F(WireTest, WhoWritesToNobodyIsToldByTheWriter) {
 }
 
 }  // namespace
-}  // namespace muster::rpc
+}  // namespace muster::rpc::wire_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace muster::rsh {
+namespace muster::rsh::protocol_test {
 namespace {
 
 struct ProtocolCase {
@@ -107,4 +107,4 @@ TEST(Protocol, AnOutcomeArrivesAsItWas) {
 }
 
 }  // namespace
-}  // namespace muster::rsh
+}  // namespace muster::rsh::protocol_test

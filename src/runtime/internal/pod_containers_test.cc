@@ -7,7 +7,7 @@
 #include "kube/objects/codec.h"
 #include "runtime/internal/run_id.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_containers_test {
 namespace {
 
 std::shared_ptr<const kube::Pod> pod_with(const std::string& ephemeral) {
@@ -63,4 +63,4 @@ TEST(PodContainers, ThereAreNoMoreThanHaveNumbers) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_containers_test

@@ -13,7 +13,7 @@
 #include "sim/internal/elastic_job.h"
 #include "sim/internal/observed_store.h"
 
-namespace muster::sim {
+namespace muster::sim::elastic_job_in_api_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -239,4 +239,4 @@ TEST_F(MastersInApiTest, SoManyWorkersTrainAsTheJobWantsByThen) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::elastic_job_in_api_test

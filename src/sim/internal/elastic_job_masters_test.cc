@@ -9,7 +9,7 @@
 #include "base/test_loop.h"
 #include "sim/internal/elastic_job.h"
 
-namespace muster::sim {
+namespace muster::sim::elastic_job_masters_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -209,4 +209,4 @@ TEST_F(MastersInPodsTest, HealthyWorkersThatStopWhenTheMasterDiesBreakARule) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::elastic_job_masters_test

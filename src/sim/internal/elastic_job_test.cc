@@ -8,7 +8,7 @@
 
 #include "base/test_loop.h"
 
-namespace muster::sim {
+namespace muster::sim::elastic_job_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -184,4 +184,4 @@ TEST_F(ElasticJobTest, WorkersOfTwoGenerationsBesideEachOtherBreakARule) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::elastic_job_test

@@ -6,7 +6,7 @@
 
 #include "base/test_loop.h"
 
-namespace muster::sim {
+namespace muster::sim::elastic_pods_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -28,4 +28,4 @@ TEST(ElasticPods, WhatMusterRunWouldRefuseBreaksARule) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::elastic_pods_test

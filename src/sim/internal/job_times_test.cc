@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace muster::sim {
+namespace muster::sim::job_times_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,4 +65,4 @@ TEST_F(JobTimesTest, OtherKindsAreNotCounted) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::job_times_test

@@ -6,7 +6,7 @@
 
 #include "workers/local/local_workers_fixture.h"
 
-namespace muster::workers {
+namespace muster::workers::agent_death_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -200,4 +200,4 @@ TEST_F(AgentDeathTest, APlaceThatIsNotItsAloneIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::agent_death_test

@@ -3,7 +3,7 @@
 #include "workers/local/local_workers_fixture.h"
 #include "workers/workers_contract_test.h"
 
-namespace muster::workers {
+namespace muster::workers::local_workers_contract_test {
 namespace {
 
 /// Real processes that do what a test says.
@@ -63,4 +63,4 @@ class LocalWorld {
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, WorkersContract, LocalWorld);
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::local_workers_contract_test

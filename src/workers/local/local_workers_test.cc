@@ -12,7 +12,7 @@
 #include "base/time/time_limit.h"
 #include "workers/local/local_workers_fixture.h"
 
-namespace muster::workers {
+namespace muster::workers::local_workers_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -469,4 +469,4 @@ TEST_F(LocalWorkersTest, TorchsOwnRecordIsUnderstood) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::local_workers_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::workers {
+namespace muster::workers::log_plan_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST(LogPlan, ARunsNameIsMadeADirectorys) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::log_plan_test

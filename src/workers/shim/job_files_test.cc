@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::workers {
+namespace muster::workers::job_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +99,4 @@ TEST(JobFiles, WithTheLastWorkerGoesWhatItsAgentLeft) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::job_files_test

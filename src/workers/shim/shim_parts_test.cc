@@ -13,7 +13,7 @@
 #include "workers/shim/log_file.h"
 #include "workers/shim/order.h"
 
-namespace muster::workers {
+namespace muster::workers::shim_parts_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -249,4 +249,4 @@ TEST_F(LogFileTest, AMissingDirectoryIsALossUntilItIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::shim_parts_test

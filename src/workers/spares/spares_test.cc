@@ -10,7 +10,7 @@
 
 // Workers of a real Python that begin in spares of the real program.
 
-namespace muster::workers {
+namespace muster::workers::spares_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -383,4 +383,4 @@ TEST_F(SparesTest, AKilledShimTakesItsSpareAlong) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::spares_test

@@ -7,7 +7,7 @@
 #include "workers/warm/recipe.h"
 #include "workers/warm/verdict.h"
 
-namespace muster::workers {
+namespace muster::workers::warm_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -241,4 +241,4 @@ TEST(SpareMessages, OfASpareAreUnderstood) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::warm_test

@@ -12,7 +12,7 @@
 #include "workers/worker/memory_kills.h"
 #include "workers/worker/worker_set_state.h"
 
-namespace muster::workers {
+namespace muster::workers::error_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -172,4 +172,4 @@ TEST(WorkerSetState, ComesAsItWent) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::error_file_test

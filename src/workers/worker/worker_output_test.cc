@@ -7,7 +7,7 @@
 
 #include "workers/local/local_workers_fixture.h"
 
-namespace muster::workers {
+namespace muster::workers::worker_output_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -315,4 +315,4 @@ TEST_F(WorkerOutputTest, AWrongLogDirectoryIsAnErrorBeforeAnythingRuns) {
 }
 
 }  // namespace
-}  // namespace muster::workers
+}  // namespace muster::workers::worker_output_test

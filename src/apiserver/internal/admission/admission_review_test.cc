@@ -6,7 +6,7 @@
 #include "apiserver/requests/json_body.h"
 #include "kube/values/base64.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::admission_review_test {
 namespace {
 
 TEST(AdmissionReview, AsksWithWhatIsKnown) {
@@ -134,4 +134,4 @@ TEST(AdmissionReview, AnAllowanceMayPatchAndWarn) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::admission_review_test

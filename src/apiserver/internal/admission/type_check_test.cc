@@ -7,7 +7,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/registry_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::type_check_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -155,4 +155,4 @@ TEST_F(TypeCheckTest, WarningsHaveABound) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::type_check_test

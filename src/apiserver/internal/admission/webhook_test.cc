@@ -4,7 +4,7 @@
 
 #include "apiserver/requests/json_body.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::webhook_test {
 namespace {
 
 json::object parse(std::string_view text) { return parse_json_body(text)->value->get_object(); }
@@ -154,4 +154,4 @@ TEST(Webhook, IsReadFromItsConfiguration) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::webhook_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::discovered_version_test {
 namespace {
 
 TEST(DiscoveredVersion, IsWhatAggregatedDiscoveryLists) {
@@ -72,4 +72,4 @@ TEST(DiscoveredVersion, TheUrlOfItsOpenApiDocument) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::discovered_version_test

@@ -6,7 +6,7 @@
 
 #include "apiserver/registry_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::local_api_service_test {
 namespace {
 
 class LocalApiService : public ::testing::Test, protected RegistryFixture {};
@@ -97,4 +97,4 @@ TEST_F(LocalApiService, WhatIsDoneAboutOne) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::local_api_service_test

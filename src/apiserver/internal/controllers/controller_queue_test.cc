@@ -9,7 +9,7 @@
 #include "base/async/task_fault.h"
 #include "base/test_loop.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::controller_queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +92,4 @@ TEST_F(ControllerQueueTest, AFaultOfTheWaitIsMadeUpFor) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::controller_queue_test

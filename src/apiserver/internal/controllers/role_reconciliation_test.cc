@@ -9,7 +9,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/resources/access_types.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::role_reconciliation_test {
 namespace {
 
 json::object object(std::string_view text) { return json::parse(std::string(text)).as_object(); }
@@ -190,4 +190,4 @@ TEST(DefaultRoles, ViewersDoNotSeeSecretsAndEditorsGiveNoRoles) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::role_reconciliation_test

@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::conversion_review_test {
 namespace {
 
 store::ObjectTextPtr object(std::string_view text) { return store::ObjectText::read(text); }
@@ -110,4 +110,4 @@ TEST(ConversionReview, TheFirstKnownReviewVersionIsUsed) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::conversion_review_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::event_versions_test {
 namespace {
 
 struct Row {
@@ -107,4 +107,4 @@ TEST(EventVersions, SelectorsNameTheFieldsOfTheirVersion) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::event_versions_test

@@ -10,7 +10,7 @@
 #include "base/async/signal.h"
 #include "base/test_loop.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::shared_conversions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -195,4 +195,4 @@ TEST_F(SharedConversionsTest, OnlyTheLatestAnswersAreKept) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::shared_conversions_test

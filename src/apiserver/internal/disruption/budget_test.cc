@@ -8,7 +8,7 @@
 #include "apiserver/objects/json_access.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::budget_test {
 namespace {
 
 json::object object_of(std::string_view text) { return json::parse(text).get_object(); }
@@ -261,4 +261,4 @@ TEST(SpendEviction, TakesOneOrSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::budget_test

@@ -7,7 +7,7 @@
 
 #include "kube/values/json_access.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::pod_endpoint_test {
 namespace {
 
 json::object parsed(std::string_view text) { return json::parse(text).get_object(); }
@@ -106,4 +106,4 @@ TEST(SliceChanges, EachEndpointStaysWhereItIs) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::pod_endpoint_test

@@ -6,7 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::schema_rules_test {
 namespace {
 
 using ::testing::Contains;
@@ -208,4 +208,4 @@ TEST(SchemaRules, AFieldMayHaveTheNameOfAReservedWord) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::schema_rules_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::limit_range_test {
 namespace {
 
 LimitRanges ranges(std::initializer_list<std::string> limits) {
@@ -63,4 +63,4 @@ TEST(LimitRange, ReasonsAreFew) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::limit_range_test

@@ -9,7 +9,7 @@
 #include "base/time/sim_clock.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::quota_account_test {
 namespace {
 
 json::object parsed(std::string_view text) { return json::parse(text).get_object(); }
@@ -265,4 +265,4 @@ TEST_F(QuotasTest, OtherNamespacesAreFree) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::quota_account_test

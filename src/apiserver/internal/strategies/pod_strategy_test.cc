@@ -6,7 +6,7 @@
 #include "apiserver/internal/strategies/strategies.h"
 #include "base/test_growth.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::pod_strategy_test {
 namespace {
 
 bool may_become(const json::value& before, const json::value& after) {
@@ -67,4 +67,4 @@ TEST(PodStrategy, LookingForTolerationsGrowsWithThem) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::pod_strategy_test

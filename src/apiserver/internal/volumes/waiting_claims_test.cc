@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::apiserver {
+namespace muster::apiserver::waiting_claims_test {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(WaitingClaims, WhoNamesAVolumeGoesFirst) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::waiting_claims_test

@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::apiserver {
+namespace muster::apiserver::service_route_test {
 namespace {
 
 using testing::Each;
@@ -113,4 +113,4 @@ TEST(ServiceRouteTest, AnExternalNameStandsForAnother) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::service_route_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::apiserver {
+namespace muster::apiserver::webhook_url_test {
 namespace {
 
 TEST(WebhookUrl, NamesHostPortAndPath) {
@@ -70,4 +70,4 @@ TEST(WebhookUrl, ThePathOfTheRequest) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::webhook_url_test

@@ -4,7 +4,7 @@
 
 #include <list>
 
-namespace muster::apiserver {
+namespace muster::apiserver::service_addresses_test {
 namespace {
 
 using testing::HasSubstr;
@@ -34,4 +34,4 @@ TEST(ServiceAddresses, AreFreeAgainWhenTheirRequestHasEnded) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::service_addresses_test

@@ -5,7 +5,7 @@
 #include "apiserver/objects/json_access.h"
 #include "apiserver/registry_fixture.h"
 
-namespace muster::apiserver {
+namespace muster::apiserver::update_rules_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -48,4 +48,4 @@ TEST_F(UpdateRulesTest, WhatIsStoredAndWouldBeRefusedNowCanEnd) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver
+}  // namespace muster::apiserver::update_rules_test

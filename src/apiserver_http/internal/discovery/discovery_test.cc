@@ -9,7 +9,7 @@
 #include "apiserver/registry_fixture.h"
 #include "apiserver/requests/router.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::discovery_test {
 namespace {
 
 using testing::Contains;
@@ -208,4 +208,4 @@ TEST(VersionOrder, StableBeforeBetaBeforeAlphaBeforeAllOthers) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::discovery_test

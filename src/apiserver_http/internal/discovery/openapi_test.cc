@@ -10,7 +10,7 @@
 #include "apiserver_http/field_descriptions.h"
 #include "apiserver_http/internal/discovery/references_fixture.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::openapi_test {
 namespace {
 
 using testing::EndsWith;
@@ -257,4 +257,4 @@ TEST_F(OpenApiTest, DocumentsAreMadeAgainOnlyWhenTheirDefinitionsChange) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::openapi_test

@@ -11,7 +11,7 @@
 #include "apiserver_http/internal/discovery/references_fixture.h"
 #include "apiserver_http/internal/protobuf/wire_reader.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::openapi_v2_test {
 namespace {
 
 class OpenApiV2Test : public ::testing::Test, protected apiserver::RegistryFixture {
@@ -176,4 +176,4 @@ TEST_F(OpenApiV2Test, TheProtobufHasEveryDefinition) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::openapi_v2_test

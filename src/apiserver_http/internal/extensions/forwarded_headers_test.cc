@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::forwarded_headers_test {
 namespace {
 
 std::string lines(const net::HttpHeaders& headers) {
@@ -72,4 +72,4 @@ TEST(ForwardedHeaders, AnUpgradeNeedsBothFields) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::forwarded_headers_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::cell_text_test {
 namespace {
 
 TEST(CellText, LongListsAreCut) {
@@ -12,4 +12,4 @@ TEST(CellText, LongListsAreCut) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::cell_text_test

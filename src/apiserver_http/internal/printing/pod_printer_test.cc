@@ -7,7 +7,7 @@
 #include "apiserver_http/internal/printing/printer.h"
 #include "kube/values/time.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::pod_printer_test {
 namespace {
 
 json::array cells_of(std::string_view pod) {
@@ -176,4 +176,4 @@ TEST(PodPrinter, WideColumns) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::pod_printer_test

@@ -12,7 +12,7 @@
 #include "kube/values/time.h"
 #include "store/object_text.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -430,4 +430,4 @@ TEST(Table, DefinitionsOfCustomColumns) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::table_test

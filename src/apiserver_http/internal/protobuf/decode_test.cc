@@ -12,7 +12,7 @@
 #include "apiserver_http/internal/protobuf/wire_writer.h"
 #include "base/utf8.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::decode_test {
 namespace {
 
 using testing::HasSubstr;
@@ -398,4 +398,4 @@ TEST(MessageCatalog, KnowsTheKindsThatGoClientsSend) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::decode_test

@@ -6,7 +6,7 @@
 
 #include "kube/values/json.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::channel_messages_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -80,4 +80,4 @@ TEST(ChannelMessagesTest, HowACommandEnded) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::channel_messages_test

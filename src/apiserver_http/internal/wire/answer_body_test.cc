@@ -8,7 +8,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::answer_body_test {
 namespace {
 
 const WallTime kNow = *kube::parse_time("2026-01-02T03:04:05Z");
@@ -173,4 +173,4 @@ TEST(AnswerBody, IsLongIfItTakesLong) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::answer_body_test

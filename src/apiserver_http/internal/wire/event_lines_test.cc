@@ -7,7 +7,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::event_lines_test {
 namespace {
 
 const WallTime kNow = *kube::parse_time("2026-01-02T03:04:05Z");
@@ -83,4 +83,4 @@ TEST(WatchLines, OfTablesHaveTheColumnsOnce) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::event_lines_test

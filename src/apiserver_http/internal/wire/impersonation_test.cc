@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::impersonation_test {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(Impersonation, WhatCantBeMeantIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::impersonation_test

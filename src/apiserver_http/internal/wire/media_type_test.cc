@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::media_type_test {
 namespace {
 
 TEST(MediaType, TheFirstFormThatIsServedIsChosen) {
@@ -104,4 +104,4 @@ TEST(MediaType, Bodies) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::media_type_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::url_test {
 namespace {
 
 TEST(Url, PathsAndQueriesAreDecoded) {
@@ -64,4 +64,4 @@ TEST(Url, TheOldFormOfAWatch) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::url_test

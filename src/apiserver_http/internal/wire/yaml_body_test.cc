@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::apiserver_http {
+namespace muster::apiserver_http::yaml_body_test {
 namespace {
 
 /// Knows one text.
@@ -40,4 +40,4 @@ TEST(YamlBody, WithoutAReaderOnlyJsonIsRead) {
 }
 
 }  // namespace
-}  // namespace muster::apiserver_http
+}  // namespace muster::apiserver_http::yaml_body_test

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace muster::cel {
+namespace muster::cel::address_text_test {
 namespace {
 
 std::string read(std::string_view text) {
@@ -78,4 +78,4 @@ TEST(AddressTextTest, SaysWhatGoSays) {
 }
 
 }  // namespace
-}  // namespace muster::cel
+}  // namespace muster::cel::address_text_test

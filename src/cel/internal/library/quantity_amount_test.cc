@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cel {
+namespace muster::cel::quantity_amount_test {
 namespace {
 
 using Integer = std::optional<std::int64_t>;
@@ -56,4 +56,4 @@ TEST(QuantityAmountTest, KnowsItsPowerOfTen) {
 }
 
 }  // namespace
-}  // namespace muster::cel
+}  // namespace muster::cel::quantity_amount_test

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 
-namespace muster::cli {
+namespace muster::cli::extraction_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,4 +128,4 @@ TEST_F(ExtractionTest, NotesAreBounded) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::extraction_test

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "cli/internal/archive/tar_reader.h"
 
-namespace muster::cli {
+namespace muster::cli::local_archive_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST_F(LocalArchiveTest, WhatCanNotBeReadIsTold) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::local_archive_test

@@ -5,7 +5,7 @@
 #include "cli/internal/archive/tar_reader.h"
 #include "cli/internal/archive/tar_writer.h"
 
-namespace muster::cli {
+namespace muster::cli::tar_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -143,4 +143,4 @@ TEST(Tar, NoBytesEndTheReader) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::tar_test

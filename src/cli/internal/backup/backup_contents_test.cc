@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::backup_contents_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -43,4 +43,4 @@ TEST(BackupContents, OthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::backup_contents_test

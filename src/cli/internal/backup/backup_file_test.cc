@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 
-namespace muster::cli {
+namespace muster::cli::backup_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST_F(BackupFileTest, DamageIsTold) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::backup_file_test

@@ -13,7 +13,7 @@
 #include "manifest/manifest.h"
 #include "manifest/yaml/yaml_writer.h"
 
-namespace muster::cli {
+namespace muster::cli::command_line_test {
 namespace {
 
 using testing::ElementsAre;
@@ -479,4 +479,4 @@ TEST(CommandLine, EveryVerbHasAHelpOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::command_line_test

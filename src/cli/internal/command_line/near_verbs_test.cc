@@ -5,7 +5,7 @@
 #include "cli/internal/command_line/command_line.h"
 #include "cli/internal/verbs/verbs.h"
 
-namespace muster::cli {
+namespace muster::cli::near_verbs_test {
 namespace {
 
 using testing::HasSubstr;
@@ -28,4 +28,4 @@ TEST(NearVerbs, OtherToolsWordsLeadToOurs) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::near_verbs_test

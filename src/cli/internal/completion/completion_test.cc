@@ -5,7 +5,7 @@
 
 #include "cli/internal/command_line/command_line.h"
 
-namespace muster::cli {
+namespace muster::cli::completion_test {
 namespace {
 
 using Source = Completion::Source;
@@ -101,4 +101,4 @@ TEST(Completion, EachShellHasAScript) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::completion_test

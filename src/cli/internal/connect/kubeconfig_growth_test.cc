@@ -7,7 +7,7 @@
 
 // A kubeconfig is a file that others may have written.
 
-namespace muster::cli {
+namespace muster::cli::kubeconfig_growth_test {
 namespace {
 
 std::string many_entries(std::size_t size) {
@@ -59,4 +59,4 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kubeconfig_growth_test

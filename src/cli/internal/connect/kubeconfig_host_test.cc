@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::kubeconfig_host_test {
 namespace {
 
 std::string changed(const std::string& server, const std::string& host) {
@@ -30,4 +30,4 @@ TEST(KubeconfigHost, IsANameOrAnAddress) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kubeconfig_host_test

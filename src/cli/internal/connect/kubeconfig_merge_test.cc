@@ -5,7 +5,7 @@
 
 #include "kube/client_config/client_config.h"
 
-namespace muster::cli {
+namespace muster::cli::kubeconfig_merge_test {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST(KubeconfigMerge, WhatIsWrongIsToldWithFileAndField) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kubeconfig_merge_test

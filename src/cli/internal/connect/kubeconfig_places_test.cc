@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::kubeconfig_places_test {
 namespace {
 
 using testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(KubeconfigPlaces, OneThatCantBeLookedAtIsNotPassedOver) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kubeconfig_places_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::daemon_status_test {
 namespace {
 
 using State = DaemonStatus::State;
@@ -61,4 +61,4 @@ TEST(DaemonStatusText, Sizes) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::daemon_status_test

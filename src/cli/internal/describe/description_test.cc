@@ -9,7 +9,7 @@
 #include "cli/internal/describe/usage.h"
 #include "kube/values/time.h"
 
-namespace muster::cli {
+namespace muster::cli::description_test {
 namespace {
 
 using testing::HasSubstr;
@@ -148,4 +148,4 @@ TEST(Usage, OfNodesIsAPartOfWhatTheyHave) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::description_test

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-namespace muster::cli {
+namespace muster::cli::assets_test {
 namespace {
 
 using testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(EnvtestPrograms, AreMeantByTheirNames) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::assets_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::etcd_flags_test {
 namespace {
 
 using control_plane::ListenAddress;
@@ -60,4 +60,4 @@ TEST(EtcdFlags, HelpSaysThatSyncsCanBeLeftOut) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::etcd_flags_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::go_flags_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(GoFlags, ErrorsAreThoseOfTheLibraries) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::go_flags_test

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::cli {
+namespace muster::cli::kube_apiserver_files_test {
 namespace {
 
 using testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST_F(KubeApiserverFiles, WhatIsWrongIsSaidWithItsFlagAndFile) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kube_apiserver_files_test

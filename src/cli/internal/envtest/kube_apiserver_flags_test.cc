@@ -6,7 +6,7 @@
 
 #include "cli/internal/envtest/kube_apiserver_flag_table.h"
 
-namespace muster::cli {
+namespace muster::cli::kube_apiserver_flags_test {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST(HttpUrl, IsAnAddressWithAPort) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kube_apiserver_flags_test

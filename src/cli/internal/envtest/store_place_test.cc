@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::store_place_test {
 namespace {
 
 TEST(StorePlace, IsReadAsItWasWritten) {
@@ -21,4 +21,4 @@ TEST(StorePlace, AnAnswerOfAnotherProgramIsNone) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::store_place_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::token_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -38,4 +38,4 @@ TEST(TokenFile, WhatIsWrongIsSaidWithItsLine) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::token_file_test

@@ -7,7 +7,7 @@
 #include "apiserver_http/field_descriptions.h"
 #include "jobs/kind.h"
 
-namespace muster::cli {
+namespace muster::cli::field_page_test {
 namespace {
 
 using testing::AllOf;
@@ -162,4 +162,4 @@ TEST(FieldPage, EveryFieldOfEveryKindHasOne) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::field_page_test

@@ -7,7 +7,7 @@
 #include "kube/objects/codec.h"
 #include "manifest/check.h"
 
-namespace muster::cli {
+namespace muster::cli::job_explanation_test {
 namespace {
 
 using testing::AllOf;
@@ -178,4 +178,4 @@ TEST(ExplanationJson, HasEveryRankInFull) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::job_explanation_test

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace muster::cli {
+namespace muster::cli::fault_protocol_test {
 namespace {
 
 using testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(FaultProtocol, WhatIsNotUnderstoodIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::fault_protocol_test

@@ -8,7 +8,7 @@
 #include "base/test_loop.h"
 #include "net/memory_stream.h"
 
-namespace muster::cli {
+namespace muster::cli::line_stream_test {
 namespace {
 
 class LineStreamTest : public ::testing::Test, protected SimulatedLoop {
@@ -63,4 +63,4 @@ TEST_F(LineStreamTest, ManyShortLinesAreNotMovedForEach) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::line_stream_test

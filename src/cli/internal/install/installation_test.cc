@@ -12,7 +12,7 @@
 #include "base/test_inputs.h"
 #include "cli/internal/install/permissions.h"
 
-namespace muster::cli {
+namespace muster::cli::installation_test {
 namespace {
 
 using testing::Contains;
@@ -256,4 +256,4 @@ TEST(Installation, ConnectionsToTheOperatorAreScrapesAndProbes) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::installation_test

@@ -10,7 +10,7 @@
 #include "base/test_inputs.h"
 #include "cli/internal/install/chart_text.h"
 
-namespace muster::cli {
+namespace muster::cli::layouts_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,4 +92,4 @@ TEST(ChartText, WhatDiffersIsUnderACondition) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::layouts_test

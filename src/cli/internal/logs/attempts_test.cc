@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::attempts_test {
 namespace {
 
 /// "0:a/0 1:b/0", with "-" where an attempt has no log.
@@ -64,4 +64,4 @@ TEST(ChooseAttempt, ThePreviousOneIsBeforeThePresentOne) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::attempts_test

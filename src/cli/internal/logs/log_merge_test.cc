@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::log_merge_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -96,4 +96,4 @@ TEST(LogMerge, HoldsABoundedPart) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::log_merge_test

@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::log_sources_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST(LogSources, WhyNoneHasStarted) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::log_sources_test

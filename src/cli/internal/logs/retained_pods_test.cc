@@ -5,7 +5,7 @@
 
 #include "jobs/kind.h"
 
-namespace muster::cli {
+namespace muster::cli::retained_pods_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(RetainedPods, ARetainedPodIsChosenFromLikeOneThatIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::retained_pods_test

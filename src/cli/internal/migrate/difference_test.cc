@@ -7,7 +7,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::cli {
+namespace muster::cli::difference_test {
 namespace {
 
 using testing::AllOf;
@@ -151,4 +151,4 @@ TEST(DifferenceTest, PodsThatWereMadeForKubectlOrSsh) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::difference_test

@@ -7,7 +7,7 @@
 
 #include "cli/internal/objects/object_words.h"
 
-namespace muster::cli {
+namespace muster::cli::api_resources_test {
 namespace {
 
 using testing::ElementsAre;
@@ -158,4 +158,4 @@ TEST(ObjectWords, WhatIsWrongSaysWhatIsWanted) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::api_resources_test

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <string>
 
-namespace muster::cli {
+namespace muster::cli::applied_change_test {
 namespace {
 
 json::value object(const std::string& spec, const std::string& more = "", int version = 1,
@@ -45,4 +45,4 @@ TEST(AppliedChange, IsWhatTheManifestSaysAndNotWhatOthersWrote) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::applied_change_test

@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::json_path_template_test {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(JsonPathTemplate, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::json_path_template_test

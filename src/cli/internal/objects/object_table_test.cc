@@ -6,7 +6,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::cli {
+namespace muster::cli::object_table_test {
 namespace {
 
 constexpr const char* kPods = R"({"kind":"Table","metadata":{"resourceVersion":"7","continue":"c"},
@@ -84,4 +84,4 @@ TEST(ObjectTable, WhatIsNoTableHasNoRows) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::object_table_test

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::replica_words_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -33,4 +33,4 @@ TEST(ReplicaWords, ThePatchOfAJob) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::replica_words_test

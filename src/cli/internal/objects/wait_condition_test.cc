@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::wait_condition_test {
 namespace {
 
 using testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(WaitCondition, SaysWhatIsWanted) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::wait_condition_test

@@ -9,7 +9,7 @@
 #include "cli/internal/flags/known_verbs.h"
 #include "cli/internal/operator/operator_config.h"
 
-namespace muster::cli {
+namespace muster::cli::operator_options_test {
 namespace {
 
 using std::chrono::seconds;
@@ -154,4 +154,4 @@ TEST_F(OperateConfigTest, WhatIsWrongInAFileSaysWhere) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::operator_options_test

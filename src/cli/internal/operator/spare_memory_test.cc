@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-namespace muster::cli {
+namespace muster::cli::spare_memory_test {
 namespace {
 
 /// Resident KiB of what is mapped of this program's file and can be executed.
@@ -38,4 +38,4 @@ TEST(SpareMemory, PagesThatOnlyTheStartNeededAreGivenBack) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::spare_memory_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::command_messages_test {
 namespace {
 
 using namespace std::string_literals;
@@ -42,4 +42,4 @@ TEST(CommandMessages, HowACommandEnded) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::command_messages_test

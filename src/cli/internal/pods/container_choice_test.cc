@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::container_choice_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(ContainerChoice, MalformedObjectsGiveEmptyFields) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::container_choice_test

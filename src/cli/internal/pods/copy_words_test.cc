@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::copy_words_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(CopyWords, NamesOfPaths) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::copy_words_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::pod_words_test {
 namespace {
 
 ResourceCatalog catalog() {
@@ -43,4 +43,4 @@ TEST(PodWords, OthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::pod_words_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::port_words_test {
 namespace {
 
 TEST(PortWords, LocalAndRemote) {
@@ -21,4 +21,4 @@ TEST(PortWords, OthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::port_words_test

@@ -5,7 +5,7 @@
 
 #include "manifest/job_lines_fixture.h"
 
-namespace muster::cli {
+namespace muster::cli::claim_check_test {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST_F(ClaimCheckTest, APlaceForWhatNoPodUses) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::claim_check_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::entrypoint_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -39,4 +39,4 @@ TEST(EntrypointFile, WhatIsWrongIsToldWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::entrypoint_file_test

@@ -4,7 +4,7 @@
 
 #include "manifest/job_lines_fixture.h"
 
-namespace muster::cli {
+namespace muster::cli::file_objects_test {
 namespace {
 
 using testing::ElementsAre;
@@ -104,4 +104,4 @@ TEST_F(FileObjects, WhatIsWrongNamesTheFlagAndNoValue) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::file_objects_test

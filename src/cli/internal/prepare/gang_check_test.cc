@@ -5,7 +5,7 @@
 
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::cli::gang_check_test {
 namespace {
 
 using testing::AllOf;
@@ -110,4 +110,4 @@ TEST(GangCheck, WhatStartsLastRunsBesideAllThatItWaitedFor) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::gang_check_test

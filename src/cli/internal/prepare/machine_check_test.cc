@@ -7,7 +7,7 @@
 
 #include "manifest/job_lines_fixture.h"
 
-namespace muster::cli {
+namespace muster::cli::machine_check_test {
 namespace {
 
 using testing::AllOf;
@@ -346,4 +346,4 @@ TEST_F(MachineCheck, MountsStandInForTheImage) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::machine_check_test

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::problem_report_test {
 namespace {
 
 using manifest::Problem;
@@ -55,4 +55,4 @@ TEST(ProblemReport, PathsAsUris) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::problem_report_test

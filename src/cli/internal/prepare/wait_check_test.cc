@@ -5,7 +5,7 @@
 
 #include "manifest/job_lines_fixture.h"
 
-namespace muster::cli {
+namespace muster::cli::wait_check_test {
 namespace {
 
 using testing::AllOf;
@@ -238,4 +238,4 @@ spec: {containers: [{name: c, image: x, command: [train]}]}
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::wait_check_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::job_progress_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -48,4 +48,4 @@ TEST(JobProgress, AJobThatNeverRanHasOnlyWaited) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::job_progress_test

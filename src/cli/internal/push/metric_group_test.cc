@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::metric_group_test {
 namespace {
 
 using testing::HasSubstr;
@@ -39,4 +39,4 @@ TEST(MetricGroup, AValueCanNotEndItsQuotes) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::metric_group_test

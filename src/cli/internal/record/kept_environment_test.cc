@@ -4,7 +4,7 @@
 
 #include "cli/internal/record/packages.h"
 
-namespace muster::cli {
+namespace muster::cli::kept_environment_test {
 namespace {
 
 TEST(KeptEnvironment, NamesThatSayThatTheirValueIsSecret) {
@@ -44,4 +44,4 @@ TEST(Packages, NamesOfDirectories) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::kept_environment_test

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::cli {
+namespace muster::cli::notification_test {
 namespace {
 
 using testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST(NotificationBody, ATextForPeopleAndFieldsForPrograms) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::notification_test

@@ -10,7 +10,7 @@
 
 #include "cli/internal/record/run_output.h"
 
-namespace muster::cli {
+namespace muster::cli::run_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ TEST_F(RunFolders, OutputStopsAtAFullDiskAndSaysSoOnce) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::run_folder_test

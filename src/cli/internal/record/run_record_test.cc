@@ -6,7 +6,7 @@
 
 #include "cli/internal/record/run_choice.h"
 
-namespace muster::cli {
+namespace muster::cli::run_record_test {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST(RunChoice, WhatAStateIsCalled) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::run_record_test

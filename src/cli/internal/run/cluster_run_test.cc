@@ -16,7 +16,7 @@
 #include "net/memory_stream.h"
 #include "sim/faulty_transport.h"
 
-namespace muster::cli {
+namespace muster::cli::cluster_run_test {
 namespace {
 
 using testing::AllOf;
@@ -389,4 +389,4 @@ TEST_F(ClusterRun, PodsThatTheJobKeepsRunOn) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::cluster_run_test

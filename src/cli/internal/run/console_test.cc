@@ -9,7 +9,7 @@
 
 #include "base/unique_fd.h"
 
-namespace muster::cli {
+namespace muster::cli::console_test {
 namespace {
 
 /// What a console with these options writes.
@@ -67,4 +67,4 @@ TEST(Console, WhatIsGatheredComesBeforeWhatIsToldAfterIt) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::console_test

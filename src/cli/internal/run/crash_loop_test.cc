@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::crash_loop_test {
 namespace {
 
 PodView pod_named(std::string name, std::string uid = "1") {
@@ -76,4 +76,4 @@ TEST(CrashLoops, AProgramThatCrashesIsOne) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::crash_loop_test

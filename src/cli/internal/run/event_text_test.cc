@@ -8,7 +8,7 @@
 #include "cli/internal/run/line_splitter.h"
 #include "cli/internal/run/run_history.h"
 
-namespace muster::cli {
+namespace muster::cli::event_text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -580,4 +580,4 @@ TEST(LineSplitter, ALineWithoutEndIsCutAndNothingIsLost) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::event_text_test

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "kube/values/time.h"
 
-namespace muster::cli {
+namespace muster::cli::log_bookmark_test {
 namespace {
 
 struct Line {
@@ -102,4 +102,4 @@ TEST(LogBookmark, ALogThatBreaksAnywhereIsReadOnce) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::log_bookmark_test

@@ -14,7 +14,7 @@
 #include "base/test_loop.h"
 #include "kube/transport/fake_transport.h"
 
-namespace muster::cli {
+namespace muster::cli::log_follower_test {
 namespace {
 
 constexpr const char* kPath = "/api/v1/namespaces/ml/pods/p/log";
@@ -305,4 +305,4 @@ TEST_F(LogFollowerTest, ALogOfAPodThatIsGoneHasEnded) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::log_follower_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::read_pace_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -39,4 +39,4 @@ TEST(ReadPace, AfterAQuietSlotALineIsReadAtOnce) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::read_pace_test

@@ -15,7 +15,7 @@
 #include "kube/values/document.h"
 #include "kube/values/json_access.h"
 
-namespace muster::cli {
+namespace muster::cli::run_session_test {
 namespace {
 
 using testing::HasSubstr;
@@ -333,4 +333,4 @@ TEST_F(RunSessionTest, WhatTheApiRefusesStartsNothing) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::run_session_test

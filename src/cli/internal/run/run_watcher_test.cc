@@ -11,7 +11,7 @@
 #include "kube/values/document.h"
 #include "kube/values/json_access.h"
 
-namespace muster::cli {
+namespace muster::cli::run_watcher_test {
 namespace {
 
 using testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST_F(RunWatcherTest, WhatIsGoneBeforeItIsKnownToBeOursIsTold) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::run_watcher_test

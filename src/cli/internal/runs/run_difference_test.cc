@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::run_difference_test {
 namespace {
 
 using testing::IsEmpty;
@@ -77,4 +77,4 @@ TEST(RunDifference, ARunWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::run_difference_test

@@ -6,7 +6,7 @@
 
 #include "cli/internal/runs/why_text.h"
 
-namespace muster::cli {
+namespace muster::cli::run_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(WhyText, OfRestarts) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::run_table_test

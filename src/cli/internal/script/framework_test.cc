@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::framework_test {
 namespace {
 
 using testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST(Framework, NamesThatPeopleWrite) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::framework_test

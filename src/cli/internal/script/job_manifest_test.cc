@@ -7,7 +7,7 @@
 #include "manifest/check.h"
 #include "manifest/manifest.h"
 
-namespace muster::cli {
+namespace muster::cli::job_manifest_test {
 namespace {
 
 using testing::ElementsAre;
@@ -206,4 +206,4 @@ TEST(JobManifest, NamesThatEveryKindTakes) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::job_manifest_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::python_imports_test {
 namespace {
 
 using testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(PythonImports, AnythingEndsWithoutHarm) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::python_imports_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace muster::cli {
+namespace muster::cli::script_line_test {
 namespace {
 
 using testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(ScriptLine, WordsOfOtherLaunchers) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::script_line_test

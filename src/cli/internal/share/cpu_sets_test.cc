@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace muster::cli {
+namespace muster::cli::cpu_sets_test {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(SplitCpus, EveryCpuIsInOneSetAndNoneIsEmpty) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::cpu_sets_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::gpu_share_test {
 namespace {
 
 using testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(GpuShare, NoneSetsNothing) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::gpu_share_test

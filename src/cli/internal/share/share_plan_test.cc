@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::share_plan_test {
 namespace {
 
 using testing::Contains;
@@ -74,4 +74,4 @@ TEST(PlanShare, ThePlanCanBeReadAndPastedIntoAShell) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::share_plan_test

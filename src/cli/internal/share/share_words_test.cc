@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::share_words_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -45,4 +45,4 @@ TEST(ReadNames, TwoNamesWithOrWithoutDashes) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::share_words_test

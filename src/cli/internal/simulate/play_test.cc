@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::play_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -20,4 +20,4 @@ TEST(Replay, IsTheCommandThatShowsThatRun) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::play_test

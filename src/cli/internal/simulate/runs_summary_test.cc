@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::cli {
+namespace muster::cli::runs_summary_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,4 +61,4 @@ TEST(RunsSummary, NothingIsToldOfNothing) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::runs_summary_test

@@ -10,7 +10,7 @@
 #include "sim/builtin_scenarios.h"
 #include "sim/world.h"
 
-namespace muster::cli {
+namespace muster::cli::scenario_runs_test {
 namespace {
 
 /// Of which each run plays one: ./dev test plays hundreds of seeds with the release build.
@@ -142,4 +142,4 @@ TEST(FaultPoints, OfTheCodeChangeTheCourseOfThings) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::scenario_runs_test

@@ -8,7 +8,7 @@
 #include "cli/internal/command_line/command_line.h"
 #include "sim/builtin_scenarios.h"
 
-namespace muster::cli {
+namespace muster::cli::simulation_input_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,4 +89,4 @@ TEST(SimulationInput, AWrongScenarioIsRefusedWithEveryPlace) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::simulation_input_test

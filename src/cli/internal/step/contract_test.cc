@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::contract_test {
 namespace {
 
 using testing::ElementsAre;
@@ -167,4 +167,4 @@ TEST(StepContract, EachOptionHasAVariable) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::contract_test

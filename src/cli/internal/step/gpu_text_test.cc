@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::gpu_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST(GpuText, WhatIsWrongIsNamedAndNothingIsDisabledInSilence) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::gpu_text_test

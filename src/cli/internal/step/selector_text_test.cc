@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::selector_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST(SelectorText, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::selector_text_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace muster::cli {
+namespace muster::cli::step_exit_test {
 namespace {
 
 using Stop = RunSession::Stop;
@@ -41,4 +41,4 @@ TEST(StepExit, EachCauseHasACodeOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::step_exit_test

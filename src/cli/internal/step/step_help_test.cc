@@ -5,7 +5,7 @@
 #include "cli/internal/step/step_exit.h"
 #include "cli/internal/step/step_session.h"
 
-namespace muster::cli {
+namespace muster::cli::step_help_test {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(StepVerb, ItsHelpHasEachOptionAndEachExitCode) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::step_help_test

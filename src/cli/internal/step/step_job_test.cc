@@ -8,7 +8,7 @@
 #include "cli/internal/step/contract.h"
 #include "jobs/kind.h"
 
-namespace muster::cli {
+namespace muster::cli::step_job_test {
 namespace {
 
 using testing::HasSubstr;
@@ -254,4 +254,4 @@ TEST(StepJob, WhatTheTemplatesHaveNoWordForIsAnOption) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::step_job_test

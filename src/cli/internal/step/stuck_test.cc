@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace muster::cli {
+namespace muster::cli::stuck_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -209,4 +209,4 @@ TEST(StuckClock, SilenceIsMeasuredFromTheLastLine) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::stuck_test

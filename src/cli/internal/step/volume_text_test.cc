@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::cli {
+namespace muster::cli::volume_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -109,4 +109,4 @@ TEST(VolumeText, EachThingThatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::cli::volume_text_test

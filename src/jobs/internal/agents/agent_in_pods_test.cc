@@ -4,7 +4,7 @@
 
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::agent_in_pods_test {
 namespace {
 
 using testing::AllOf;
@@ -118,4 +118,4 @@ TEST(AgentInPods, IsNotWhereThePlatformHasNoneOrTheImagesIsWanted) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::agent_in_pods_test

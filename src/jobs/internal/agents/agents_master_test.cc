@@ -7,7 +7,7 @@
 #include "jobs/gang.h"
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::agents_master_test {
 namespace {
 
 using testing::AllOf;
@@ -245,4 +245,4 @@ TEST(AgentsMaster, IsNoMemberOfTheGangAndNoReplicaOfTheJob) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::agents_master_test

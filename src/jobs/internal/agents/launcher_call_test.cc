@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::jobs {
+namespace muster::jobs::launcher_call_test {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(LauncherCall, MayBeBehindOtherWordsOfACommand) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::launcher_call_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::jobs {
+namespace muster::jobs::launcher_flags_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::launcher_flags_test

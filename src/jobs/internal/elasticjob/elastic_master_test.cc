@@ -8,7 +8,7 @@
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::elastic_master_test {
 namespace {
 
 using testing::Contains;
@@ -165,4 +165,4 @@ TEST(ElasticMaster, JobsWithoutOneOfOursHaveNoRecord) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::elastic_master_test

@@ -1,7 +1,7 @@
 #include "jobs/gang.h"
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::elastic_pending_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -135,4 +135,4 @@ TEST(ElasticPending, WhereASchedulerPlacesPodsTogetherTheyWaitForEachOther) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::elastic_pending_test

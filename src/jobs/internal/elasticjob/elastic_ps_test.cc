@@ -3,7 +3,7 @@
 #include "jobs/internal/elasticjob/elasticjob.h"
 #include "jobs/internal/test_kinds.h"
 
-namespace muster::jobs {
+namespace muster::jobs::elastic_ps_test {
 namespace {
 
 using testing::ElementsAre;
@@ -159,4 +159,4 @@ TEST(ElasticPs, TheOldServerOfAMigrationHasTheNameUntilItIsGone) {
 }
 
 }  // namespace
-}  // namespace muster::jobs
+}  // namespace muster::jobs::elastic_ps_test

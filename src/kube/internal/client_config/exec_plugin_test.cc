@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::exec_plugin_test {
 namespace {
 
 using testing::AllOf;
@@ -51,4 +51,4 @@ TEST(ExecPlugin, ItsFailureIsTold) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::exec_plugin_test

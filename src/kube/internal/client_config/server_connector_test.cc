@@ -5,7 +5,7 @@
 #include "base/async/first_of.h"
 #include "kube/internal/client_config/client_config_fixture.h"
 
-namespace muster::kube {
+namespace muster::kube::server_connector_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -208,4 +208,4 @@ TEST_F(ThroughProxy, ThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::server_connector_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::kube {
+namespace muster::kube::server_credentials_test {
 namespace {
 
 using testing::ElementsAre;
@@ -36,4 +36,4 @@ TEST(CredentialHeaders, SayAsWhom) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::server_credentials_test

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster::kube {
+namespace muster::kube::small_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -46,4 +46,4 @@ TEST_F(SmallFile, WhatHasNoWordIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::kube
+}  // namespace muster::kube::small_file_test

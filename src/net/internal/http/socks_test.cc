@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::net {
+namespace muster::net::socks_test {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(Socks, WhatAProxyReplies) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::socks_test

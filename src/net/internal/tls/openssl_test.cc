@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::net {
+namespace muster::net::openssl_test {
 namespace {
 
 TEST(Openssl, AContextThatBeginsEachSessionAnewKeepsNone) {
@@ -16,4 +16,4 @@ TEST(Openssl, AContextThatBeginsEachSessionAnewKeepsNone) {
 }
 
 }  // namespace
-}  // namespace muster::net
+}  // namespace muster::net::openssl_test

@@ -10,7 +10,7 @@
 #include "base/test_seeds.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::dependents_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -532,4 +532,4 @@ TEST(Dependents, AnOldMembersEndFailsNobody) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::dependents_test

@@ -4,7 +4,7 @@
 
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::job_spec_cache_test {
 namespace {
 
 std::shared_ptr<const jobs::Job> some_job() {
@@ -62,4 +62,4 @@ TEST(JobSpecCache, WhatNothingWasDoneForIsKept) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::job_spec_cache_test

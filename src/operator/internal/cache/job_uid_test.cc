@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <unordered_set>
 
-namespace muster::operators {
+namespace muster::operators::job_uid_test {
 namespace {
 
 static_assert(!std::is_convertible_v<std::string, JobUid>);
@@ -20,4 +20,4 @@ TEST(JobUid, ComparesAndHashesAsItsValue) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::job_uid_test

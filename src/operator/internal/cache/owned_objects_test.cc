@@ -8,7 +8,7 @@
 #include "operator/internal/cache/seen_pods.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::owned_objects_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST(OwnedObjects, WhatIsInTheWayIsACondition) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::owned_objects_test

@@ -8,7 +8,7 @@
 #include "kube/objects/codec.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::packed_status_test {
 namespace {
 
 TEST(PackedStatus, ComesOutAsItWentIn) {
@@ -44,4 +44,4 @@ TEST(PackedStatus, NothingStaysNothing) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::packed_status_test

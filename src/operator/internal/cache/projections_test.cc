@@ -9,7 +9,7 @@
 #include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::projections_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -464,4 +464,4 @@ TEST(Records, ASpecIsReadOncePerGeneration) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::projections_test

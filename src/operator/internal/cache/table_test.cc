@@ -5,7 +5,7 @@
 
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -66,4 +66,4 @@ TEST_F(TableTest, WhatOutlivesItsJobIsKeptUntilItIsGone) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::table_test

@@ -8,7 +8,7 @@
 #include "kube/values/json_access.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::cascading_deleter_test {
 namespace {
 
 using testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST_F(CascadingDeleterTest, WhatIsGoneIsDoneAndWhatFailedIsTriedAgain) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::cascading_deleter_test

@@ -13,7 +13,7 @@
 #include "kube/objects/codec.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::executor_test {
 namespace {
 
 using ::testing::AllOf;
@@ -483,4 +483,4 @@ TEST_F(ExecutorTest, AJobThatIsGoneNeedsNoOtherTry) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::executor_test

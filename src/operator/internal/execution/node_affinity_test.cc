@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-namespace muster::operators {
+namespace muster::operators::node_affinity_test {
 namespace {
 
 /// What becomes of such an affinity ("": none is written) when n1 and n2 are left out.
@@ -66,4 +66,4 @@ TEST(NodeAffinity, WithoutNodesNothingChanges) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::node_affinity_test

@@ -10,7 +10,7 @@
 #include "kube/objects/api_status.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::owned_object_writer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST_F(OwnedObjectWriter, MakesAKeyOnce) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::owned_object_writer_test

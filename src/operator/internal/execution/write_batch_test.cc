@@ -8,7 +8,7 @@
 
 #include "base/time/sim_clock.h"
 
-namespace muster::operators {
+namespace muster::operators::write_batch_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST_F(WriteBatchTest, StoppingTheGroupEndsAll) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::write_batch_test

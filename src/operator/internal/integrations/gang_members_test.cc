@@ -8,7 +8,7 @@
 #include "jobs/gang.h"
 #include "operator/internal/integrations/integration_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::gang_members_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(GangMembers, WhoStartsLaterIsNoneOfThem) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::gang_members_test

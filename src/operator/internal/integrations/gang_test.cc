@@ -6,7 +6,7 @@
 #include "jobs/kind.h"
 #include "kube/objects/pod_contract.h"
 
-namespace muster::operators {
+namespace muster::operators::gang_test {
 namespace {
 
 TEST(Gang, IsAllReplicasUnlessMinAvailableSaysLess) {
@@ -71,4 +71,4 @@ TEST(Gang, OfAnElasticJobIsTheFewestThatItGoesOnWith) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::gang_test

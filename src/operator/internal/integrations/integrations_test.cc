@@ -9,7 +9,7 @@
 #include "operator/internal/integrations/integration_fixture.h"
 #include "operator/internal/integrations/volcano.h"
 
-namespace muster::operators {
+namespace muster::operators::integrations_test {
 namespace {
 
 using ::testing::Contains;
@@ -253,4 +253,4 @@ TEST(Integrations, AJobWithoutPodsHasNoGang) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::integrations_test

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-namespace muster::operators {
+namespace muster::operators::index_set_test {
 namespace {
 
 std::set<std::int32_t> members(const IndexSet& set) {
@@ -62,4 +62,4 @@ TEST(IndexSet, IsWrittenAsBatchJobsWriteIt) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::index_set_test

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 
-namespace muster::operators {
+namespace muster::operators::members_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -326,4 +326,4 @@ TEST(Members, KeepTheRulesThroughRandomChanges) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::members_test

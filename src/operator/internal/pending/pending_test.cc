@@ -7,7 +7,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::operators {
+namespace muster::operators::pending_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -284,4 +284,4 @@ TEST(PendingDecision, OnlyNumbersInTheSchedulersWordsAreNoNews) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::pending_test

@@ -6,7 +6,7 @@
 #include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::conditions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST(Conditions, TheFlipOfRunningKeepsItsTimesAndReason) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::conditions_test

@@ -5,7 +5,7 @@
 #include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::limits_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -166,4 +166,4 @@ TEST(Limits, APauseEndsAndAClockThatGoesBackEndsItToo) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::limits_test

@@ -12,7 +12,7 @@
 // Pods beside a job (jobs::ReplicaType::beside): they are made, replaced and stopped, and count for
 // nothing else.
 
-namespace muster::operators {
+namespace muster::operators::planner_beside_test {
 namespace {
 
 using ::testing::Contains;
@@ -201,4 +201,4 @@ TEST(Beside, GoesWithASuspension) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_beside_test

@@ -5,7 +5,7 @@
 #include "operator/internal/job_fixture.h"
 #include "operator/internal/planning/planner.h"
 
-namespace muster::operators {
+namespace muster::operators::planner_failure_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -124,4 +124,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_failure_test

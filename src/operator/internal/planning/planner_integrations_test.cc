@@ -6,7 +6,7 @@
 
 // What a plan makes of what is known of a job's integrations.
 
-namespace muster::operators {
+namespace muster::operators::planner_integrations_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -198,4 +198,4 @@ TEST(PlannerIntegrations, AnAutoscalerHoldsNothing) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_integrations_test

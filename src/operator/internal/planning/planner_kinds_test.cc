@@ -6,7 +6,7 @@
 
 // What a kind says about itself as data (jobs::JobKind) and the planner acts on.
 
-namespace muster::operators {
+namespace muster::operators::planner_kinds_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -233,4 +233,4 @@ TEST_F(KindData, FailuresAreSaidInTheKindsWords) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_kinds_test

@@ -6,7 +6,7 @@
 #include "operator/internal/planning/manifest_findings.h"
 #include "operator/internal/planning/planner.h"
 
-namespace muster::operators {
+namespace muster::operators::planner_lifecycle_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -341,4 +341,4 @@ TEST(PlanInvalid, AnEditDoesNotKillAJobThatRuns) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_lifecycle_test

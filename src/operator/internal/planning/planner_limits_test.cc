@@ -6,7 +6,7 @@
 #include "operator/internal/planning/limits.h"
 #include "operator/internal/planning/planner.h"
 
-namespace muster::operators {
+namespace muster::operators::planner_limits_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(PlannerLimits, APassDoesSoMuch) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_limits_test

@@ -9,7 +9,7 @@
 
 // Replicas that ran out of memory: the status that says who follows them says with how much.
 
-namespace muster::operators {
+namespace muster::operators::planner_memory_test {
 namespace {
 
 using ::testing::Contains;
@@ -305,4 +305,4 @@ TEST_F(PlannerMemory, OfJobsWithoutParameterServersNothingChanges) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_memory_test

@@ -5,7 +5,7 @@
 
 // A kind whose master starts when its workers are ready, as the launcher of an MPIJob does.
 
-namespace muster::operators {
+namespace muster::operators::planner_order_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(Order, NothingStartsWhileSuspendedAndAllOverWhenResumed) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_order_test

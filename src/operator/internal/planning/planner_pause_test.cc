@@ -6,7 +6,7 @@
 
 // A replica whose pods go again and again.
 
-namespace muster::operators {
+namespace muster::operators::planner_pause_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -145,4 +145,4 @@ TEST(PlannerPause, NorDoesOneThatANewOperatorSawSuspendedFirst) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_pause_test

@@ -9,7 +9,7 @@
 
 // What the plan makes of the decision about pods that wait; the decision has its own tests.
 
-namespace muster::operators {
+namespace muster::operators::planner_pending_test {
 namespace {
 
 using ::testing::AllOf;
@@ -224,4 +224,4 @@ TEST(PlannerPending, OnesThatAreToGoDontWait) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_pending_test

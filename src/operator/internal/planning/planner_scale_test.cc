@@ -6,7 +6,7 @@
 
 // A ScalePlan enters the status with the members that it leads to, or not at all.
 
-namespace muster::operators {
+namespace muster::operators::planner_scale_test {
 namespace {
 
 using ::testing::Contains;
@@ -146,4 +146,4 @@ TEST_F(PlannerScale, NewPodsAreKeptFromNodesUntilTheirTime) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_scale_test

@@ -6,7 +6,7 @@
 #include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::planner_test {
 namespace {
 
 constexpr SlotId kMaster0{0, 0};
@@ -204,4 +204,4 @@ TEST(Planner, AKindMayEndWithItsFirstReplica) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::planner_test

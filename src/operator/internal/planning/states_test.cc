@@ -10,7 +10,7 @@
 #include "operator/internal/job_fixture.h"
 #include "operator/internal/planning/conditions.h"
 
-namespace muster::operators {
+namespace muster::operators::states_test {
 namespace {
 
 using enum JobState;
@@ -79,4 +79,4 @@ TEST(States, ASuspendedJobIsNotRestarting) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::states_test

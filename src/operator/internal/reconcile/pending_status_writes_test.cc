@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::operators {
+namespace muster::operators::pending_status_writes_test {
 namespace {
 
 PackedStatus status_of(const std::string& start_time) {
@@ -68,4 +68,4 @@ TEST(PendingStatusWrites, AChangeOfSomebodyElseEndsThem) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::pending_status_writes_test

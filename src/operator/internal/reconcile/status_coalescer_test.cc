@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::operators {
+namespace muster::operators::status_coalescer_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +92,4 @@ TEST(StatusCoalescer, TheFirstStatusWaitsForAFewPodsAndOnce) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::status_coalescer_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::operators {
+namespace muster::operators::memory_growth_test {
 namespace {
 
 using enum MemoryGrowth::Outcome;
@@ -51,4 +51,4 @@ TEST(MemoryGrowth, IsTwiceAsMuchWithinBounds) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::memory_growth_test

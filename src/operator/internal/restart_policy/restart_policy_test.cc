@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::operators {
+namespace muster::operators::restart_policy_test {
 namespace {
 
 using enum PodEnd;
@@ -83,4 +83,4 @@ TEST(RestartPolicy, WhatGoesBecauseOfAPauseOrAnOlderGenerationDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::restart_policy_test

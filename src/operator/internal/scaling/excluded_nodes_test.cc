@@ -5,7 +5,7 @@
 
 #include "kube/values/time.h"
 
-namespace muster::operators {
+namespace muster::operators::excluded_nodes_test {
 namespace {
 
 const WallTime kNow = *kube::parse_time("2026-01-01T00:10:00Z");
@@ -60,4 +60,4 @@ TEST(ExcludedNodes, OfAJobNow) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::excluded_nodes_test

@@ -8,7 +8,7 @@
 #include "operator/internal/scaling/excluded_nodes.h"
 #include "operator/internal/scaling/scale_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::plan_queue_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -336,4 +336,4 @@ TEST(PlanRecord, ReadsWhatOthersMayWrite) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::plan_queue_test

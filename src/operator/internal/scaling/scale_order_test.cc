@@ -8,7 +8,7 @@
 #include "kube/objects/codec.h"
 #include "operator/internal/scaling/scale_fixture.h"
 
-namespace muster::operators {
+namespace muster::operators::scale_order_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -301,4 +301,4 @@ TEST(ScaleOrder, ItsIdentityIsThatOfThePlan) {
 }
 
 }  // namespace
-}  // namespace muster::operators
+}  // namespace muster::operators::scale_order_test

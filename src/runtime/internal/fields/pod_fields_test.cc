@@ -14,7 +14,7 @@
 #include "runtime/internal/files/volumes.h"
 #include "runtime/internal/lifecycle/lifecycle.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_fields_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -253,4 +253,4 @@ TEST(PodFields, SomeAreJudgedByTheirValues) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_fields_test

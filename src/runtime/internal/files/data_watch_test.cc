@@ -5,7 +5,7 @@
 #include "apiserver/api_server.h"
 #include "base/test_loop.h"
 
-namespace muster::runtime {
+namespace muster::runtime::data_watch_test {
 namespace {
 
 class DataWatchTest : public ::testing::Test, protected SimulatedLoop {
@@ -80,4 +80,4 @@ TEST_F(DataWatchTest, KeepsNamespacesApart) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::data_watch_test

@@ -4,7 +4,7 @@
 
 #include "kube/objects/pod_contract.h"
 
-namespace muster::runtime {
+namespace muster::runtime::expected_file_test {
 namespace {
 
 kube::Pod pod_that_says(const std::string& text) {
@@ -36,4 +36,4 @@ TEST(ExpectedFile, WhatCouldLeadElsewhereIsIgnored) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::expected_file_test

@@ -13,7 +13,7 @@
 #include "pod_init/cri_log.h"
 #include "runtime/internal/files/log_reader.h"
 
-namespace muster::runtime {
+namespace muster::runtime::log_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -210,4 +210,4 @@ TEST_F(LogFileTest, AReaderThatIsTooSlowIsToldSo) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::log_file_test

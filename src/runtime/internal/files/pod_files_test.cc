@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::pod_files_test {
 namespace {
 
 TEST(PodOfDirectory, IsInItsName) {
@@ -16,4 +16,4 @@ TEST(PodOfDirectory, IsInItsName) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_files_test

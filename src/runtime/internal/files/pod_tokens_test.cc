@@ -8,7 +8,7 @@
 #include "base/test_loop.h"
 #include "kube/objects/codec.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_tokens_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -109,4 +109,4 @@ TEST_F(PodTokensTest, WhatIsRefusedSaysWhyAndTakesNothingAway) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_tokens_test

@@ -8,7 +8,7 @@
 
 // What the files of a pod's volumes cost: ten times as many are ten times the work.
 
-namespace muster::runtime {
+namespace muster::runtime::volume_growth_test {
 namespace {
 
 /// `one` for each number, as items of a list.
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Projections, VolumeGrowth,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::volume_growth_test

@@ -12,7 +12,7 @@
 #include "kube/objects/codec_impl.h"
 #include "runtime/internal/files/volume_files.h"
 
-namespace muster::runtime {
+namespace muster::runtime::volumes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -279,4 +279,4 @@ TEST_F(VolumesTest, AClaimIsItsDirectory) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::volumes_test

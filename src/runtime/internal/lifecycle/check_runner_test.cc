@@ -12,7 +12,7 @@
 #include "base/time/sim_clock.h"
 #include "runtime/internal/lifecycle/pod_execs.h"
 
-namespace muster::runtime {
+namespace muster::runtime::check_runner_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -86,4 +86,4 @@ TEST(ResultOfCommand, ByItsExitStatusWithWhatItWrote) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::check_runner_test

@@ -7,7 +7,7 @@
 
 #include "kube/objects/codec.h"
 
-namespace muster::runtime {
+namespace muster::runtime::lifecycle_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -99,4 +99,4 @@ TEST(ReadLifecycle, WhatIsNotDoneIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::lifecycle_test

@@ -12,7 +12,7 @@
 #include "base/async/task_group.h"
 #include "base/test_loop.h"
 
-namespace muster::runtime {
+namespace muster::runtime::network_check_test {
 namespace {
 
 using asio::ip::tcp;
@@ -115,4 +115,4 @@ TEST_F(NetworkCheck, AConnectionIsEnoughForTcp) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::network_check_test

@@ -5,7 +5,7 @@
 #include "runtime/internal/lifecycle/pod_machine.h"
 #include "runtime/internal/lifecycle/pod_machine_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_machine_ephemeral_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -132,4 +132,4 @@ TEST(PodMachineEphemeral, IsKnownToTheNextProcess) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_machine_ephemeral_test

@@ -5,7 +5,7 @@
 
 #include "runtime/internal/lifecycle/pod_machine_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_machine_lifecycle_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -459,4 +459,4 @@ TEST(PodMachine, ANewSandboxRunsTheInitContainersAgain) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_machine_lifecycle_test

@@ -3,7 +3,7 @@
 
 #include "runtime/internal/lifecycle/pod_machine_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_machine_resume_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -210,4 +210,4 @@ TEST(PodMachineResume, TheDeadlineIsNeverEarly) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_machine_resume_test

@@ -3,7 +3,7 @@
 
 #include "runtime/internal/lifecycle/pod_machine_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_machine_take_over_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -197,4 +197,4 @@ TEST(PodMachineTakeOver, APodThatIsDeletedMeanwhileIsEnded) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_machine_take_over_test

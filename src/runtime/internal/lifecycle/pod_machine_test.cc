@@ -6,7 +6,7 @@
 
 #include "runtime/internal/lifecycle/pod_machine_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_machine_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -233,4 +233,4 @@ TEST(QosClass, ByRequestsAndLimits) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_machine_test

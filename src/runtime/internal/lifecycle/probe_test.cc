@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::probe_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -122,4 +122,4 @@ TEST(ContainerProbes, WhileItIsEndedOnlyReadinessIsAsked) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::probe_test

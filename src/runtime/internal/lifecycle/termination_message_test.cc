@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace muster::runtime {
+namespace muster::runtime::termination_message_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -71,4 +71,4 @@ TEST_F(TerminationMessage, WhatCantBeReadSaysSo) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::termination_message_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::accounts_test {
 namespace {
 
 constexpr const char* kPasswd =
@@ -37,4 +37,4 @@ TEST(Accounts, AreFoundByNumber) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::accounts_test

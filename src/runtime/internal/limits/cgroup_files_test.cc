@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace muster::runtime {
+namespace muster::runtime::cgroup_files_test {
 namespace {
 
 // The lock of a directory works the same in every file system.
@@ -28,4 +28,4 @@ TEST(KernelCgroupFiles, ClaimOnlyWhatThisUserOwns) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::cgroup_files_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::cgroup_limits_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -106,4 +106,4 @@ TEST(CgroupLimits, APodHasAQuarterOfTheProcessesAndAllOfThemSevenEighths) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::cgroup_limits_test

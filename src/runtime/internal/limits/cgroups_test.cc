@@ -14,7 +14,7 @@
 #include "process/cgroup_entry.h"
 #include "runtime/internal/limits/fake_cgroup_files.h"
 
-namespace muster::runtime {
+namespace muster::runtime::cgroups_test {
 namespace {
 
 using enum Controller;
@@ -340,4 +340,4 @@ TEST(NodeGroupName, IsKnownByItsForm) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::cgroups_test

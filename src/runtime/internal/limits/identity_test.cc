@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::runtime {
+namespace muster::runtime::identity_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -198,4 +198,4 @@ TEST(Identity, TheEnvironmentOfAnotherUser) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::identity_test

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-namespace muster::runtime {
+namespace muster::runtime::machine_kills_test {
 namespace {
 
 TEST(MachineKills, AreALineOfMany) {
@@ -29,4 +29,4 @@ TEST(MachineKills, OnlyNewOnesCount) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::machine_kills_test

@@ -14,7 +14,7 @@
 #include "base/test_loop.h"
 #include "base/unique_fd.h"
 
-namespace muster::runtime {
+namespace muster::runtime::egress_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST_F(EgressTest, PastaInheritsNoDescriptors) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::egress_test

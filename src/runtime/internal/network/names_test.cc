@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::names_test {
 namespace {
 
 using ::testing::Contains;
@@ -189,4 +189,4 @@ TEST_F(NamesTest, ThePodsOfAJobShareAFileUnlessOneHasNamesOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::names_test

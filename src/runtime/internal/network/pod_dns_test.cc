@@ -6,7 +6,7 @@
 
 #include "kube/objects/codec.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_dns_test {
 namespace {
 
 constexpr std::string_view kNode =
@@ -69,4 +69,4 @@ TEST(PodDns, ServersThatTheLibraryWouldNotAskAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_dns_test

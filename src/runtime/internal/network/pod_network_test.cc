@@ -22,7 +22,7 @@
 #include "process/nobody_fixture.h"
 #include "runtime/internal/sandbox/sandbox.h"
 
-namespace muster::runtime {
+namespace muster::runtime::pod_network_test {
 namespace {
 
 constexpr int kLimitMs = 20'000;
@@ -290,4 +290,4 @@ TEST_F(PodFabricTest, AListenersPortThatIsTakenIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::pod_network_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::resolv_conf_test {
 namespace {
 
 constexpr std::uint32_t kForwarder = 0xA9FE0135;
@@ -56,4 +56,4 @@ TEST(ResolvConf, WithoutEgressQuestionsAreRefusedOnceAndAtOnce) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::resolv_conf_test

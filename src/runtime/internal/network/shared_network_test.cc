@@ -5,7 +5,7 @@
 
 #include "runtime/internal/network/own_network_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::shared_network_test {
 namespace {
 
 TEST(SharedNetworkTest, OneAtATimeUntilTheDescriptorIsClosed) {
@@ -33,4 +33,4 @@ TEST(SharedNetworkTest, EachNetworkCanBeClaimed) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::shared_network_test

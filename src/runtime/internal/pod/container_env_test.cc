@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::container_env_test {
 namespace {
 
 using ::testing::Contains;
@@ -213,4 +213,4 @@ TEST(ServerVariablesTest, AsOfTheServiceKubernetes) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::container_env_test

@@ -9,7 +9,7 @@
 
 #include "runtime/internal/files/pod_files.h"
 
-namespace muster::runtime {
+namespace muster::runtime::container_plan_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +99,4 @@ TEST(Hostname, IsThePodsAndNoLongerThanTheKernelTakes) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::container_plan_test

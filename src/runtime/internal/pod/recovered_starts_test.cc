@@ -4,7 +4,7 @@
 
 #include "runtime/internal/run_id.h"
 
-namespace muster::runtime {
+namespace muster::runtime::recovered_starts_test {
 namespace {
 
 using State = RecoveredContainer::State;
@@ -47,4 +47,4 @@ TEST(RecoveredStarts, WhatIsNobodysIsIgnored) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::recovered_starts_test

@@ -7,7 +7,7 @@
 
 // What a pod's init and its supervisors do beside starting and ending: exec, logs, outliving.
 
-namespace muster::runtime {
+namespace muster::runtime::sandbox_exec_test {
 namespace {
 
 class SandboxServiceTest : public SandboxTest {};
@@ -219,4 +219,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, SandboxServiceTest, ::testing::Bool(), [](const 
 });
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::sandbox_exec_test

@@ -3,7 +3,7 @@
 #include "process/cgroup_fixture.h"
 #include "runtime/internal/sandbox/sandbox_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::sandbox_group_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, SandboxGroupTest, ::testing::Bool(),
                          [](const auto& mode) { return mode.param ? "Namespaces" : "Shared"; });
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::sandbox_group_test

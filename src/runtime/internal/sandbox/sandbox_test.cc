@@ -13,7 +13,7 @@
 #include "process/nobody_fixture.h"
 #include "runtime/internal/sandbox/sandbox_fixture.h"
 
-namespace muster::runtime {
+namespace muster::runtime::sandbox_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -482,4 +482,4 @@ TEST_P(NamespaceTest, AnOrdinaryUserGetsTheSameInAUserNamespace) {
 INSTANTIATE_TEST_SUITE_P(Root, NamespaceTest, ::testing::Values(true));
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::sandbox_test

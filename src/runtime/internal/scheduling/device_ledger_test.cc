@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::device_ledger_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(DeviceLedger, TheEnvironmentShowsWhatIsOwnAndHidesTheRest) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::device_ledger_test

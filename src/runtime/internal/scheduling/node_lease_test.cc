@@ -9,7 +9,7 @@
 #include "base/test_loop.h"
 #include "kube/transport/fake_transport.h"
 
-namespace muster::runtime {
+namespace muster::runtime::node_lease_test {
 namespace {
 
 constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -64,4 +64,4 @@ TEST_F(NodeLeaseTest, AFailureIsSaidOnceAndTriedAgain) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::node_lease_test

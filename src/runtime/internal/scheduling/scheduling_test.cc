@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace muster::runtime {
+namespace muster::runtime::scheduling_test {
 namespace {
 
 using ::testing::AllOf;
@@ -212,4 +212,4 @@ TEST(ScheduleGangs, AYoungerOneMayPassOnlyWhereItTakesNothingThatTheOlderNeeds) 
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::scheduling_test

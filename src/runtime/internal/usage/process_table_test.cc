@@ -9,7 +9,7 @@
 
 #include "base/unique_fd.h"
 
-namespace muster::runtime {
+namespace muster::runtime::process_table_test {
 namespace {
 
 TEST(ProcessTableTest, ReadsWhatTheKernelTellsOfAProcess) {
@@ -65,4 +65,4 @@ TEST(ProcessTableTest, ATreeHasWhatItsMembersHaveAndHaveWaitedFor) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::process_table_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::runtime {
+namespace muster::runtime::usage_sample_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -74,4 +74,4 @@ TEST(UsageSampleTest, ContainersOfOnePodAreTogetherAndNothingIsNegative) {
 }
 
 }  // namespace
-}  // namespace muster::runtime
+}  // namespace muster::runtime::usage_sample_test

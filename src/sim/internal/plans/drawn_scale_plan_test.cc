@@ -7,7 +7,7 @@
 
 #include "jobs/scale_plan.h"
 
-namespace muster::sim {
+namespace muster::sim::drawn_scale_plan_test {
 namespace {
 
 using ::testing::UnorderedElementsAre;
@@ -39,4 +39,4 @@ TEST(DrawnScalePlan, NamesNoPodsWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::drawn_scale_plan_test

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <memory>
 
-namespace muster::sim {
+namespace muster::sim::executed_plans_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -190,4 +190,4 @@ TEST(ExecutedPlans, OneOfAMasterIsOpenWhileItAsksForSomething) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::executed_plans_test

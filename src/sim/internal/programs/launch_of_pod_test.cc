@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::sim {
+namespace muster::sim::launch_of_pod_test {
 namespace {
 
 json::value pod(std::string_view command, std::string_view env = "[]") {
@@ -55,4 +55,4 @@ TEST(LaunchOfPod, WhatMusterRunWouldRefuseIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::launch_of_pod_test

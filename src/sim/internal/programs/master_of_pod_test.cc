@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-namespace muster::sim {
+namespace muster::sim::master_of_pod_test {
 namespace {
 
 json::value pod(std::string_view command) {
@@ -35,4 +35,4 @@ TEST(MasterOfPod, WhatTheProgramWouldRefuseIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster::sim
+}  // namespace muster::sim::master_of_pod_test

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::store {
+namespace muster::store::crash_test {
 namespace {
 
 constexpr int kClients = 8;
@@ -145,4 +145,4 @@ TEST_F(CrashTest, WhatWasConfirmedOutlivesAKill) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::crash_test

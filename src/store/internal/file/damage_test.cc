@@ -10,7 +10,7 @@
 #include "store/internal/file/schema.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::store {
+namespace muster::store::damage_test {
 namespace {
 
 using ::testing::AllOf;
@@ -274,4 +274,4 @@ TEST_F(MountTest, AReadOnlyFileSystemIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::damage_test

@@ -9,7 +9,7 @@
 #include "store/power_cut_fixture.h"
 #include "store/store_folder_fixture.h"
 
-namespace muster::store {
+namespace muster::store::power_cut_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -219,4 +219,4 @@ TEST_F(BreakingDiskTest, AFailedCheckpointEndsWritingToo) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::power_cut_test

@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-namespace muster::store {
+namespace muster::store::replay_test {
 namespace {
 
 ChangeRow put(Revision revision, std::string name, Revision previous = 0) {
@@ -100,4 +100,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::replay_test

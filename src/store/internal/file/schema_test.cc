@@ -4,7 +4,7 @@
 
 #include "store/store_folder_fixture.h"
 
-namespace muster::store {
+namespace muster::store::schema_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST_F(SchemaTest, ANewerFileIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster::store
+}  // namespace muster::store::schema_test

@@ -7,7 +7,7 @@
 #include "kube/values/read_json.h"
 #include "kube/values/time.h"
 
-namespace muster::workloads {
+namespace muster::workloads::cron_job_plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -185,4 +185,4 @@ TEST(CronJobPlan, AJobIsNamedByItsTimeAndKnowsIt) {
 }
 
 }  // namespace
-}  // namespace muster::workloads
+}  // namespace muster::workloads::cron_job_plan_test

@@ -10,7 +10,7 @@
 #include "workloads/internal/deployments/rollout_limits.h"
 #include "workloads/internal/deployments/rollout_set.h"
 
-namespace muster::workloads {
+namespace muster::workloads::deployment_plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -255,4 +255,4 @@ TEST(DeploymentPlan, WhatIsAsItShouldBeStays) {
 }
 
 }  // namespace
-}  // namespace muster::workloads
+}  // namespace muster::workloads::deployment_plan_test

@@ -7,7 +7,7 @@
 #include "kube/values/read_json.h"
 #include "kube/values/time.h"
 
-namespace muster::workloads {
+namespace muster::workloads::replica_set_plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -95,4 +95,4 @@ TEST(ReplicaSetPlan, AFailureIsAConditionForAsLongAsItLasts) {
 }
 
 }  // namespace
-}  // namespace muster::workloads
+}  // namespace muster::workloads::replica_set_plan_test

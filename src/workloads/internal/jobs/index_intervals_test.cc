@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace muster::workloads {
+namespace muster::workloads::index_intervals_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(IndexIntervals, CountsWhatTwoSetsHaveInCommon) {
 }
 
 }  // namespace
-}  // namespace muster::workloads
+}  // namespace muster::workloads::index_intervals_test

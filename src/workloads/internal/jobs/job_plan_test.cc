@@ -7,7 +7,7 @@
 #include "kube/values/read_json.h"
 #include "kube/values/time.h"
 
-namespace muster::workloads {
+namespace muster::workloads::job_plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -420,4 +420,4 @@ TEST(JobPlan, CountsNoMoreInOneTurnThanTheStatusCanHold) {
 }
 
 }  // namespace
-}  // namespace muster::workloads
+}  // namespace muster::workloads::job_plan_test
