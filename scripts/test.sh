@@ -522,7 +522,8 @@ run_pytest() {
         export PATH PYTHONDONTWRITEBYTECODE=1 MUSTER_RUNS_DIR=$root/build/runs
         PATH=$(job_path 2>/dev/null)
         cd "$root"
-        step "run $suite" any_or_none in_time ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -q -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
+        # Verbose: while someone waits for it, the end of its log names the test that runs, or that ended last.
+        step "run $suite" any_or_none in_time ${under[@]+"${under[@]}"} "$(our_python)" -m pytest -v -p no:cacheprovider -o junit_family=xunit2 --junitxml "$report" "$@"
     ) || status=$?
     if [[ -n $spares ]]; then unchanged keep-suite "$report" "${inputs[@]}"; fi
     if ((status == 124 || status == 137)); then
