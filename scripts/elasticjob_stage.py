@@ -12,11 +12,10 @@ import random
 import shutil
 import signal
 import subprocess
-import textwrap
 import time
 
 from processes import command_line, kill, parent_of
-from training_steps import TRAIN, Steps, Stuck
+from training_steps import TRAIN, Steps, Stuck, write_program
 
 LIMIT_S = 60  # of a wait: a hang is a failure, not a stuck drill
 GONE_WITHIN_S = 20
@@ -193,8 +192,7 @@ class Job:
         self.stage, self.name, self.place = stage, name, stage.place / name
         self.place.mkdir()
         self.steps = Steps(self.place, WORKERS)
-        self.script = self.place / "train.py"
-        self.script.write_text(textwrap.dedent(stage.program_of_jobs))
+        self.script = write_program(stage.program_of_jobs, self.place)
         # A pod that goes for the second time in a row is followed by another after ten seconds: a job loses each of its pods once.
         self.lost_master = False
         self.first_agents = set()

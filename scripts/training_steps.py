@@ -3,10 +3,11 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import textwrap
 
-PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "python" / "muster" / "src"
+PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "python" / "muster" / "src" / "muster"
 
 # A batch belongs to a step, not to a rank or a world, and all state is in the checkpoint: so a step has one loss, whichever rank makes
 # it and however often. A step needs everybody, and is told by everybody.
@@ -48,10 +49,8 @@ TRAIN = """
     dist.destroy_process_group()
 """
 # The same shape without torch, whose import is most of what a restart takes: gradients go through the keys of the world.
-TRAIN_WITH_KEYS = f"""
+TRAIN_WITH_KEYS = """
     import json, os, random, sys, time
-    sys.path.insert(0, {str(PACKAGE)!r})
-""" + """
     import muster
     place, steps, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     told = os.open(os.path.join(place, "told"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -154,10 +153,17 @@ class Steps:
         return {line["rank"]: line["pid"] for line in self.read() if line["world"] == self.ranks}
 
 
-def undisturbed(muster_run, steps, place, program=TRAIN):
-    """The loss of each step."""
+def write_program(program, place):
+    """The script, with our package beside it: each pod has a /tmp of its own, and the checkout may lie below that of the machine."""
+    shutil.copytree(PACKAGE, place / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
     script = place / "train.py"
     script.write_text(textwrap.dedent(program))
+    return script
+
+
+def undisturbed(muster_run, steps, place, program=TRAIN):
+    """The loss of each step."""
+    script = write_program(program, place)
     subprocess.run([muster_run, "--standalone", script, place, str(steps), "0"], cwd=place, check=True, stdin=subprocess.DEVNULL,
                    env=dict(os.environ, OMP_NUM_THREADS="1"))
     return {line["step"]: line["loss"] for line in map(json.loads, (place / "told").read_text().splitlines())}

@@ -1,6 +1,7 @@
 """./dev drill elasticjob: which rounds are played, on how many jobs, and which of them a job has left."""
 
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -11,7 +12,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import elasticjob_drill as drill  # noqa: E402
 from elasticjob_stage import AGENT, API, MASTER, MASTER_POD, OPERATOR, WORKER  # noqa: E402
-from training_steps import Steps  # noqa: E402
+from training_steps import Steps, write_program  # noqa: E402
 
 
 class Job:
@@ -79,3 +80,10 @@ def test_steps_that_are_made_again_are_counted_once_for_all_ranks(tmp_path, told
         assert steps.made_again(begin) == again
     finally:
         steps.close()
+
+
+def test_what_a_job_trains_with_finds_our_package_beside_it(tmp_path):
+    """Wherever the checkout is: pods have a /tmp of their own."""
+    script = write_program("    import muster\n    print(muster.__file__)\n", tmp_path)
+    said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, env={}).stdout
+    assert said == f"{tmp_path}/muster/__init__.py\n"
