@@ -11,7 +11,7 @@ verb_test() {
     for word in "$@"; do
         case $word in
         --clients-until=*)
-            [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || die "--clients-until wants a number of minutes, as --clients-until=75"
+            [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || die "--clients-until wants a number of minutes, as --clients-until=70"
             clients_until=$((begin + ${word#*=} * 60000))
             ;;
         --times) times=yes ;;
