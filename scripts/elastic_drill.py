@@ -19,12 +19,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 
 from page_table import PageTable
 from processes import become_subreaper, command_line, descendants_of, kill, reap
-from training_steps import TRAIN, Steps, Stuck, differences, undisturbed
+from training_steps import TRAIN, Steps, Stuck, differences, undisturbed, write_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "elastic.md"
@@ -73,8 +72,7 @@ class Job:
 
     def __init__(self, muster_run, layout, place):
         self.muster_run, self.layout, self.place = muster_run, layout, place
-        self.script = place / "train.py"
-        self.script.write_text(textwrap.dedent(TRAIN))
+        self.script = write_program(TRAIN, place)
         self.steps = Steps(place, layout.ranks)
         (place / "tmp").mkdir()
         self.rounds = []  # in words
