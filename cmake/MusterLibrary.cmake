@@ -10,7 +10,7 @@
 #       All *_test.cc of the folder, in one program kube_test. SERIAL: it starts processes or measures,
 #       so nothing runs beside it; in a whole run it comes last. TSAN: it has threads, so ./dev test runs it under the
 #       thread sanitizer too. With MUSTER_UNITY the tests are compiled together as sources are: each file of them has a
-#       namespace of its own, named like the file (scripts/lint_includes.py).
+#       namespace of its own, named like the file (scripts/lint_rooms.py).
 #   muster_test(apiserver PROGRAM apiserver_on_file MATCHING "sqlite_store" TSAN)
 #       Those of them whose path matches, in a program of their own: they alone need what it says.
 #       EXCEPT keeps them out of the other one.

@@ -28,14 +28,14 @@ build_programs() {
     local suite=$1 status=0 programs=("$(our_python)" "$root/tests/cluster/cluster.py")
     shift
     if time_is_over && ! "${programs[@]}" built "$@"; then
-        reason="its time is over (--clients-until)"
+        reason=$over
         return 1
     fi
     reason=$("${programs[@]}" fetch "$@" 2>&1) || { reason=${reason#cluster: }; return 1; }
     "${programs[@]}" built "$@" || step "build $suite" in_time "${programs[@]}" build "$@" || status=$?
     ((status)) || return 0
     if time_is_over; then
-        reason="its time is over (--clients-until)"
+        reason=$over
         return 1
     fi
     reason="what it needs was not built"

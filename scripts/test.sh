@@ -138,6 +138,7 @@ test_as_clients() {
 # To build them takes long where nothing is cached, and a run that has to end until then is to have told the rest.
 clients_until=
 time_is_over_at=
+over="its time is over (--clients-until)"
 time_is_over() { [[ -n $time_is_over_at ]] && (($(now_ms) >= time_is_over_at)); }
 
 # in_time COMMAND...: interrupts it when the time is over, and returns 124 then.
@@ -311,7 +312,7 @@ suite_dependents() { unit_tests dependents "$@"; }
 
 # unit_tests SUITE [FOLDER | NAME...]
 unit_tests() {
-    local suite=$1 word targets=() labels=() pattern= preset=$sanitized
+    local suite=$1 word targets=() labels=() pattern= preset=asan
     shift
     (($#)) || preset=asan-unity
     for word in "$@"; do
@@ -508,7 +509,7 @@ run_pytest() {
     fi
     rm -f "$report"
     if time_is_over; then
-        skip "$suite" "its time is over (--clients-until)"
+        skip "$suite" "$over"
         return
     fi
     local spares=
