@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "kube/objects/codec.h"
@@ -58,7 +59,8 @@ Executor::Executor(kube::Client& client, Clock& clock, TaskGroup& tasks, Table& 
 
 Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                                   std::string status_version, Plan plan,
-                                  kube::EventRecorder& recorder, std::function<bool()> enough) {
+                                  kube::EventRecorder& recorder,
+                                  std::function<Look(StatusTurn)> look) {
     kube::ObjectReference about = reference_to(*record);
     kube::Client client = client_.of_flow(record->uid.get());
     auto context =
@@ -66,6 +68,7 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
                                                     .record = std::move(record),
                                                     .job = std::move(job),
                                                     .status_version = std::move(status_version),
+                                                    .events = std::move(plan.events),
                                                     .recorder = recorder,
                                                     .about = std::move(about),
                                                     .result = {}});
@@ -79,18 +82,23 @@ Task<Execution> Executor::execute(JobPtr record, std::shared_ptr<const jobs::Job
     }
 
     const bool tells_status = plan.status.has_value();
+    if (tells_status) context->status_turn = StatusTurn::kTaken;
+    std::function<BeforeWrite()> before;
+    if (look)
+        before = [this, context, look = std::move(look)] {
+            return before_write(context, look(context->status_turn));
+        };
     std::vector<Write> writes = first_writes(context, plan);
     // First of all: released objects are in no one's way, or known to be.
     if (plan.claims()) co_await claim(context, plan, tasks_, parallel_);
-    context->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, enough);
+    context->result.cut = !co_await run_writes(tasks_, std::move(writes), parallel_, before);
     context->tell_created("Pod", context->created_pods);
     context->tell_created("Service", context->created_services);
     context->result.made_any = !context->created_pods.empty() || !context->created_services.empty();
 
     if (!tells_status || context->result.status_written) {
-        for (JobEvent& event : plan.events)
-            context->tell(event.type, std::move(event.reason), std::move(event.message));
-        if (!co_await run_writes(tasks_, deletions(context, plan), parallel_, enough))
+        context->tell_events();
+        if (!co_await run_writes(tasks_, deletions(context, plan), parallel_, before))
             context->result.cut = true;
         if (plan.delete_job && !context->result.cut) co_await remove_job(context);
     }
@@ -103,7 +111,7 @@ std::vector<Write> Executor::first_writes(const std::shared_ptr<WriteContext>& c
     std::vector<Write> writes;
     if (plan.status)
         writes.emplace_back([this, context, status = *std::move(plan.status)] {
-            return write_status(context, status);
+            return write_planned_status(context, status);
         });
     // A replica's service is created next to its pod, so that the name resolves when the process
     // starts.
@@ -424,7 +432,36 @@ Task<void> Executor::remove_integration(std::shared_ptr<WriteContext> context,
                            "Error deleting");
 }
 
-Task<void> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status) {
+// --- the status
+
+/// The worker that would begin the next write writes the status first: the pass ends when it has.
+BeforeWrite Executor::before_write(const std::shared_ptr<WriteContext>& context, Look look) {
+    if (look.enough || !look.reached) return {.enough = look.enough};
+    CHECK(context->status_turn == StatusTurn::kFree, "two statuses of a job under way");
+    context->status_turn = StatusTurn::kTaken;
+    return {.first = [this, context, interim = *std::move(look.reached)] {
+        return write_interim(context, interim);
+    }};
+}
+
+Task<void> Executor::write_planned_status(std::shared_ptr<WriteContext> context,
+                                          jobs::JobStatus status) {
+    if (!co_await write_status(context, std::move(status))) co_return;
+    context->result.status_written = true;
+    context->result.resource_version = context->status_version;
+}
+
+Task<void> Executor::write_interim(std::shared_ptr<WriteContext> context, InterimStatus interim) {
+    const std::string base = context->status_version;
+    if (!co_await write_status(context, std::move(interim.status))) co_return;
+    context->result.interim.push_back({base, context->status_version});
+    context->tell_events();  // they come first
+    for (JobEvent& event : interim.events)
+        context->tell(event.type, std::move(event.reason), std::move(event.message));
+}
+
+/// False: it was not accepted, which is told.
+Task<bool> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status) {
     const JobRecord& job = *context->record;
     const kube::ResourceType& resource = job.kind->resource;
     json::object body{
@@ -439,13 +476,15 @@ Task<void> Executor::write_status(std::shared_ptr<WriteContext> context, jobs::J
     auto written = co_await context->client.update(resource, job.namespace_, job.name,
                                                    std::move(body), "status");
     if (!written.has_value()) {
+        context->status_turn = StatusTurn::kLost;
         // Deleted while we worked: the next reconciliation finds no job.
-        if (written.error().code() == Code::kNotFound) co_return;
-        context->fail("write status", job.name, written.error());
-        co_return;
+        if (written.error().code() != Code::kNotFound)
+            context->fail("write status", job.name, written.error());
+        co_return false;
     }
-    context->result.status_written = true;
-    context->result.resource_version = metadata_of(*written->object).resource_version;
+    context->status_turn = StatusTurn::kFree;
+    context->status_version = metadata_of(*written->object).resource_version;
+    co_return true;
 }
 
 }  // namespace muster::operators

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,19 @@ namespace muster::operators {
 class IntegrationCaches;
 class OwnedObjectCaches;
 
+/// A status that a job has reached while its plan is carried out, and the events that tell so.
+struct InterimStatus {
+    jobs::JobStatus status;
+    std::vector<JobEvent> events;
+};
+
+/// What the caller of an execution sees in the middle of it.
+struct Look {
+    bool enough = false;  ///< nothing more is begun
+    /// Written beside what the plan still has to do. Only if the turn is free.
+    std::optional<InterimStatus> reached = std::nullopt;
+};
+
 /// Carries out plans. Creations and the status are sent together, deletions after the status; every
 /// creation has a deterministic name and every deletion a uid, so that repeating an interrupted
 /// execution does no harm. Failures become events, a log line and `complete = false`. With
@@ -35,11 +49,11 @@ class Executor {
              const IntegrationCaches* integrations = nullptr, SideThread* side_thread = nullptr);
 
     /// `job`: what pods and services are made from; null only if the plan makes none.
-    /// `status_version`: the job's resourceVersion on which the plan's status is based. `enough` is
-    /// called before each creation and deletion; once it returns true, nothing more is begun.
+    /// `status_version`: the job's resourceVersion on which the plan's status is based. `look` is
+    /// called before each creation and deletion, until it says that it is enough.
     Task<Execution> execute(JobPtr record, std::shared_ptr<const jobs::Job> job,
                             std::string status_version, Plan plan, kube::EventRecorder& recorder,
-                            std::function<bool()> enough = nullptr);
+                            std::function<Look(StatusTurn)> look = nullptr);
 
   private:
     std::vector<Write> first_writes(const std::shared_ptr<WriteContext>& context, Plan& plan);
@@ -63,7 +77,10 @@ class Executor {
     Task<void> remove(std::shared_ptr<WriteContext> context, kube::ResourceType type,
                       Deletion deletion);
     Task<void> remove_job(std::shared_ptr<WriteContext> context);
-    Task<void> write_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status);
+    BeforeWrite before_write(const std::shared_ptr<WriteContext>& context, Look look);
+    Task<void> write_planned_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status);
+    Task<void> write_interim(std::shared_ptr<WriteContext> context, InterimStatus interim);
+    Task<bool> write_status(std::shared_ptr<WriteContext> context, jobs::JobStatus status);
     Task<Result<void>> create(std::shared_ptr<WriteContext> context, kube::ResourceType type,
                               std::string name, json::value object);
 

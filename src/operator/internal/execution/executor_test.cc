@@ -99,11 +99,10 @@ class ExecutorTest : public ::testing::Test {
         run_simulation(context, clock);
     }
 
-    Execution execute(Plan plan, std::function<bool()> enough = nullptr) {
+    Execution execute(Plan plan, std::function<Look(StatusTurn)> look = nullptr) {
         std::optional<Execution> result;
         asio::co_spawn(
-            context,
-            executor.execute(record, job, "7", std::move(plan), recorder, std::move(enough)),
+            context, executor.execute(record, job, "7", std::move(plan), recorder, std::move(look)),
             [&](std::exception_ptr thrown, Execution done) {
                 EXPECT_EQ(thrown, nullptr);
                 result = std::move(done);
@@ -183,7 +182,8 @@ class CutPass : public ExecutorTest, public testing::WithParamInterface<Cut> {};
 TEST_P(CutPass, LeavesTheRestToTheNext) {
     const std::size_t sent = GetParam().sent;
     std::size_t asked = 0;
-    const Execution done = execute(everything(), [&] { return asked++ >= sent; });
+    const Execution done =
+        execute(everything(), [&](StatusTurn) { return Look{.enough = asked++ >= sent}; });
     EXPECT_TRUE(done.cut);
     EXPECT_TRUE(done.complete);
     EXPECT_EQ(transport.requests.size(), sent);
@@ -205,9 +205,9 @@ TEST_F(ExecutorTest, AJobIsNotRemovedByAPassThatIsCut) {
     Plan plan;
     plan.delete_pods = {{"demo-worker-1", "pod-uid", {1, 1}}};
     plan.delete_job = true;
-    EXPECT_FALSE(execute(plan, [] { return true; }).job_removed);
+    EXPECT_FALSE(execute(plan, [](StatusTurn) { return Look{.enough = true}; }).job_removed);
     EXPECT_THAT(transport.requests, IsEmpty());
-    EXPECT_TRUE(execute(plan, [] { return false; }).job_removed);
+    EXPECT_TRUE(execute(plan, [](StatusTurn) { return Look{}; }).job_removed);
 }
 
 TEST_F(ExecutorTest, DeletionsFollowTheStatus) {
@@ -249,6 +249,85 @@ TEST_F(ExecutorTest, AStatusIsWrittenOverTheVersionThatItWasMadeFrom) {
     execute(everything());
     EXPECT_EQ(version, "7");
     EXPECT_EQ(uid, "job-uid");
+}
+
+class InterimTest : public ExecutorTest {
+  protected:
+    InterimTest() {
+        // Each write of the status is a revision, and is only accepted over the one before it.
+        transport.answer = [this, otherwise = transport.answer](
+                               const kube::Request& request) -> Result<kube::Response> {
+            if (!request.path.ends_with("/status")) return otherwise(request);
+            bases.emplace_back(request.body->at("metadata").at("resourceVersion").as_string());
+            json::value body = *request.body;
+            body.at("metadata").as_object()["resourceVersion"] = std::to_string(7 + bases.size());
+            return accepted(std::move(body));
+        };
+    }
+    /// As soon as it can be written, and once.
+    std::function<Look(StatusTurn)> offer() {
+        return [this](StatusTurn turn) -> Look {
+            turns.push_back(turn);
+            if (turn == StatusTurn::kLost) return {.enough = true};
+            if (turn == StatusTurn::kTaken || std::exchange(offered, true)) return {};
+            jobs::JobStatus status;
+            status.start_time = "2026-01-01T00:00:01Z";
+            return {.reached = InterimStatus{std::move(status),
+                                             {{kube::EventType::kNormal, "Reached", "it"}}}};
+        };
+    }
+
+    std::vector<std::string> bases;
+    std::vector<StatusTurn> turns;
+    bool offered = false;
+};
+
+TEST_F(InterimTest, WhatIsReachedIsWrittenBesideTheRest) {
+    Plan plan;
+    plan.create_pods = {{.slot = kWorker0, .restart_history = {}}};
+    plan.events = {{kube::EventType::kNormal, "Told", "it"}};
+    const Execution done = execute(std::move(plan), offer());
+    EXPECT_TRUE(done.complete);
+    EXPECT_FALSE(done.cut);
+    EXPECT_FALSE(done.status_written) << "the plan had none";
+    ASSERT_EQ(done.interim.size(), 1u);
+    EXPECT_EQ(done.interim[0].base, "7");
+    EXPECT_EQ(done.interim[0].version, "8");
+    EXPECT_THAT(transport.requests, testing::UnorderedElementsAre(
+                                        "PUT " + kStatus, "POST " + kPods + "/demo-worker-0"));
+    const auto told = std::ranges::find(transport.events, "Told: it");
+    const auto reached = std::ranges::find(transport.events, "Reached: it");
+    ASSERT_NE(reached, transport.events.end());
+    EXPECT_LT(told, reached) << "what the plan was made of came first";
+    EXPECT_EQ(std::ranges::count(transport.events, "Told: it"), 1);
+}
+
+TEST_F(InterimTest, ItFollowsOnTheStatusOfThePlan) {
+    Plan plan = everything();
+    for (std::int32_t index = 2; index < 12; ++index)
+        plan.create_pods.push_back({.slot = {1, index}, .restart_history = {}});
+    const Execution done = execute(std::move(plan), offer());
+    EXPECT_TRUE(done.status_written);
+    EXPECT_EQ(done.resource_version, "8");
+    EXPECT_EQ(turns.front(), StatusTurn::kTaken);
+    ASSERT_EQ(done.interim.size(), 1u);
+    EXPECT_EQ(done.interim[0].base, "8");
+    EXPECT_EQ(done.interim[0].version, "9");
+    EXPECT_THAT(bases, ElementsAre("7", "8"));
+}
+
+TEST_F(InterimTest, OneThatIsNotAcceptedEndsThePass) {
+    refuse("/status", Code::kConflict);
+    Plan plan;
+    for (std::int32_t index = 2; index < 40; ++index)
+        plan.create_pods.push_back({.slot = {1, index}, .restart_history = {}});
+    const Execution done = execute(std::move(plan), offer());
+    EXPECT_FALSE(done.complete);
+    EXPECT_TRUE(done.cut);
+    EXPECT_THAT(done.interim, IsEmpty());
+    EXPECT_THAT(transport.events, Not(Contains("Reached: it")));
+    EXPECT_LT(transport.requests.size(), 39u);
+    EXPECT_EQ(turns.back(), StatusTurn::kLost);
 }
 
 // The watch may show an effect before the answer comes, so the marks are set by then.

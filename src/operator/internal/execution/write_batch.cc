@@ -9,16 +9,22 @@ namespace {
 
 struct Batch {
     Batch(const asio::any_io_executor& executor, std::vector<Write> all,
-          std::function<bool()> asked)
-        : writes(std::move(all)), enough(std::move(asked)), done(executor) {}
+          std::function<BeforeWrite()> asked)
+        : writes(std::move(all)), look(std::move(asked)), done(executor) {}
 
-    bool goes_on() {
-        if (next < writes.size() && enough && !stopped) stopped = enough();
-        return next < writes.size() && !stopped;
+    /// Null: nothing more is begun.
+    Write take() {
+        if (next == writes.size() || stopped) return nullptr;
+        if (look) {
+            BeforeWrite now = look();
+            stopped = now.enough;
+            if (stopped || now.first) return std::move(now.first);
+        }
+        return std::move(writes[next++]);
     }
 
     std::vector<Write> writes;
-    std::function<bool()> enough;
+    std::function<BeforeWrite()> look;
     bool stopped = false;
     std::size_t next = 0;
     std::size_t workers = 0;
@@ -26,19 +32,16 @@ struct Batch {
 };
 
 Task<void> work(std::shared_ptr<Batch> batch) {
-    while (batch->goes_on()) {
-        const Write write = std::move(batch->writes[batch->next++]);
-        co_await write();
-    }
+    while (const Write write = batch->take()) co_await write();
     if (--batch->workers == 0) batch->done.notify_all();
 }
 
 }  // namespace
 
 Task<bool> run_writes(TaskGroup& tasks, std::vector<Write> writes, int parallel,
-                      std::function<bool()> enough) {
+                      std::function<BeforeWrite()> look) {
     if (writes.empty()) co_return true;
-    auto batch = std::make_shared<Batch>(tasks.executor(), std::move(writes), std::move(enough));
+    auto batch = std::make_shared<Batch>(tasks.executor(), std::move(writes), std::move(look));
     batch->workers =
         std::min(batch->writes.size(), static_cast<std::size_t>(std::max(parallel, 1)));
     for (std::size_t i = batch->workers; i > 0; --i)

@@ -24,8 +24,8 @@ class WriteBatchTest : public ::testing::Test {
         ended.push_back(id);
     }
     Task<void> run(std::vector<Write> writes, int parallel,
-                   std::function<bool()> enough = nullptr) {
-        all = co_await run_writes(tasks, std::move(writes), parallel, std::move(enough));
+                   std::function<BeforeWrite()> look = nullptr) {
+        all = co_await run_writes(tasks, std::move(writes), parallel, std::move(look));
         done = true;
     }
 
@@ -56,7 +56,7 @@ TEST_F(WriteBatchTest, BeginsInOrderAndKeepsToTheLimit) {
 }
 
 TEST_F(WriteBatchTest, NothingToDoIsDoneAtOnce) {
-    asio::co_spawn(context, run({}, 2, [] { return true; }), asio::detached);
+    asio::co_spawn(context, run({}, 2, [] { return BeforeWrite{.enough = true}; }), asio::detached);
     context.poll();
     EXPECT_TRUE(done);
     EXPECT_TRUE(all);
@@ -66,8 +66,10 @@ TEST_F(WriteBatchTest, EnoughEndsItOnceWhatWasBegunIsDone) {
     std::vector<Write> writes;
     for (int id = 0; id < 6; ++id) writes.emplace_back([=, this] { return write(id, 10ms); });
     bool answer = false;
-    const auto enough = [&] { return std::exchange(answer, begun.size() == 3); };
-    asio::co_spawn(context, run(std::move(writes), 2, enough), asio::detached);
+    const auto look = [&] {
+        return BeforeWrite{.enough = std::exchange(answer, begun.size() == 3)};
+    };
+    asio::co_spawn(context, run(std::move(writes), 2, look), asio::detached);
     run_simulation(context, clock);
     EXPECT_THAT(begun, ElementsAre(0, 1, 2, 3)) << "asked before each, and no more after a yes";
     EXPECT_THAT(ended, ElementsAre(0, 1, 2, 3));
@@ -78,9 +80,26 @@ TEST_F(WriteBatchTest, EnoughEndsItOnceWhatWasBegunIsDone) {
 TEST_F(WriteBatchTest, EnoughAfterTheLastIsNone) {
     std::vector<Write> writes;
     for (int id = 0; id < 2; ++id) writes.emplace_back([=, this] { return write(id, 10ms); });
-    asio::co_spawn(context, run(std::move(writes), 1, [&] { return begun.size() == 2; }),
-                   asio::detached);
+    const auto look = [&] { return BeforeWrite{.enough = begun.size() == 2}; };
+    asio::co_spawn(context, run(std::move(writes), 1, look), asio::detached);
     run_simulation(context, clock);
+    EXPECT_TRUE(done);
+    EXPECT_TRUE(all);
+}
+
+TEST_F(WriteBatchTest, WhatIsFoundMeanwhileIsOneOfTheWrites) {
+    std::vector<Write> writes;
+    for (int id = 0; id < 4; ++id) writes.emplace_back([=, this] { return write(id, 10ms); });
+    bool found = false;
+    const auto look = [&, this]() -> BeforeWrite {
+        if (begun.size() != 3 || std::exchange(found, true)) return {};
+        return {.first = [this] { return write(100, 30ms); }};
+    };
+    asio::co_spawn(context, run(std::move(writes), 2, look), asio::detached);
+    run_simulation(context, clock);
+    EXPECT_THAT(begun, ElementsAre(0, 1, 2, 100, 3)) << "before the next, and none is left out";
+    EXPECT_EQ(most, 2);
+    EXPECT_THAT(ended, ElementsAre(0, 1, 2, 3, 100)) << "the last is waited for";
     EXPECT_TRUE(done);
     EXPECT_TRUE(all);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/log.h"
 #include "base/lower_case.h"
 
@@ -23,6 +25,11 @@ std::string WriteContext::name_of(SlotId slot) const {
 
 void WriteContext::tell(kube::EventType type, std::string reason, std::string message) {
     recorder.record(about, type, std::move(reason), std::move(message));
+}
+
+void WriteContext::tell_events() {
+    for (JobEvent& event : std::exchange(events, {}))
+        tell(event.type, std::move(event.reason), std::move(event.message));
 }
 
 void WriteContext::tell_created(std::string_view what, const std::vector<std::string>& names) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,19 @@
 
 namespace muster::operators {
 
+/// Whether a status of the job can be written now: one follows on the other.
+enum class StatusTurn : std::uint8_t {
+    kFree,
+    kTaken,  ///< one is on its way, or about to be
+    kLost,   ///< one was not accepted: the next plan sees why
+};
+
+/// A status that was written: the job's resourceVersions before and after.
+struct StatusWrite {
+    std::string base;
+    std::string version;
+};
+
 /// How an execution ended.
 struct Execution {
     bool complete = true;   ///< false: something failed and has to be tried again
@@ -22,7 +36,8 @@ struct Execution {
     bool made_any = false;  ///< a pod or service
     bool status_written = false;
     bool job_removed = false;
-    std::string resource_version;  ///< of the job, after its status was written
+    std::string resource_version;           ///< of the job, after the plan's status was written
+    std::vector<StatusWrite> interim = {};  ///< of what was reached meanwhile, in this order
 };
 
 /// What the writes of one execution share, and how they report results. Each write holds it, so
@@ -31,7 +46,9 @@ struct WriteContext {
     kube::Client client;  ///< of the job's own flow
     JobPtr record;
     std::shared_ptr<const jobs::Job> job;
-    std::string status_version;
+    std::string status_version;  ///< what the next status is based on
+    StatusTurn status_turn = StatusTurn::kFree;
+    std::vector<JobEvent> events;  ///< of the plan, until they are told
     kube::EventRecorder& recorder;
     kube::ObjectReference about;
     Execution result;
@@ -49,6 +66,8 @@ struct WriteContext {
     std::string name_of(SlotId slot) const;
 
     void tell(kube::EventType type, std::string reason, std::string message);
+    /// Those of the plan, once.
+    void tell_events();
     /// One event for each; for many a single one, which is easier to read than a thousand and costs
     /// the API server one write.
     void tell_created(std::string_view what, const std::vector<std::string>& names);

@@ -27,6 +27,13 @@ bool makes_objects(const Plan& plan) {
     return plan.ensure_owned_objects || !plan.create_pods.empty() || !plan.create_services.empty();
 }
 
+/// Whether the news of a plan is that the job runs, and a status says all of it.
+bool only_runs(const jobs::JobStatus& told, const Plan& next) {
+    return state_of(*next.status) == JobState::kRunning && state_of(told) != JobState::kRunning &&
+           next.delete_pods.empty() && next.delete_services.empty() &&
+           next.delete_integrations.empty() && !next.claims();
+}
+
 /// The job continues: whoever may write its status can make any state of it, and one job's fault is
 /// not to end the operator. A simulation, where the operator alone writes it, ends here.
 void report_unknown_transition(const std::string& key, JobState from, JobState to) {
@@ -94,6 +101,7 @@ Task<JobReconciler::TurnResult> JobReconciler::reconcile_job(std::string key) {
     Dependents& dependents = caches_.table().of(job->uid);
     dependents.expire(clock_.now());
     Turn turn{.key = key, .job = job, .version = job->resource_version, .plan = {}};
+    turn.has_order = order.has_value();
     turn.plan = make_plan(key, *job, order ? &*order : nullptr, turn.version);
     controller_.set_deadline(key, turn.plan.requeue_at);
     if (const auto due = coalescer_.counts(key, turn.plan,
@@ -115,16 +123,18 @@ Task<JobReconciler::TurnResult> JobReconciler::carry_out(Turn turn) {
     }
     const bool more = plan.more;
     const bool finishes = plan.status && plan.status->finished();
-    auto enough = [this, key = turn.key, job,
-                   told = plan.status ? *plan.status : known_status(turn.key, *job),
-                   look_at = clock_.now() + kLongReconcile]() mutable {
-        return should_end(key, *job, told, look_at);
-    };
-    NewStatus status = new_status(turn);
-    const Execution done =
-        co_await executor_.execute(job, std::move(whole), turn.version, std::move(plan),
-                                   *recorders_.at(job->kind), std::move(enough));
-    note_execution(turn, done, std::move(status));
+    const jobs::JobStatus before = known_status(turn.key, *job);
+    const auto under_way =
+        std::make_shared<UnderWay>(UnderWay{.key = turn.key,
+                                            .job = job,
+                                            .told = plan.status ? *plan.status : before,
+                                            .look_at = clock_.now() + kLongReconcile,
+                                            .may_tell = !turn.has_order});
+    NewStatus status = plan.status ? new_status(before, *plan.status) : NewStatus{};
+    const Execution done = co_await executor_.execute(
+        job, std::move(whole), turn.version, std::move(plan), *recorders_.at(job->kind),
+        [this, under_way](StatusTurn status_turn) { return look(*under_way, status_turn); });
+    note_execution(turn, done, std::move(status), std::move(under_way->interim));
     if (const Instant until = caches_.table().of(job->uid).expire(clock_.now());
         until != Instant::max())
         controller_.requeue_at(turn.key, until);
@@ -135,24 +145,32 @@ Task<JobReconciler::TurnResult> JobReconciler::carry_out(Turn turn) {
     co_return TurnResult{.complete = done.complete, .continues = rest_now};
 }
 
-/// Whether a reconciliation of `job` that will have reported `told` ends before everything is done:
-/// the job has changed, it has reached something that must not be reported late, or others wait.
-bool JobReconciler::should_end(const std::string& key, const JobRecord& job,
-                               const jobs::JobStatus& told, Instant& look_at) {
+/// A turn ends before everything is done if the job has changed, if others wait, or if the job has
+/// reached something that must not be reported late and needs more than a status: that it runs is
+/// written beside the pods that are still to be made.
+Look JobReconciler::look(UnderWay& turn, StatusTurn status_turn) {
+    const JobRecord& job = *turn.job;
     const JobPtr now = caches_.current(job);
     if (now == nullptr || now->deleting || now->generation != job.generation ||
         !has_asked(*now, job.asked ? *job.asked : Asked()) ||
         now->managed_elsewhere != job.managed_elsewhere)
-        return true;
-    if (clock_.now() < look_at) return false;
-    look_at = clock_.now() + kLongReconcile;
-    if (controller_.ready() > 0) return true;
-    if (!now->facts) return false;
+        return {.enough = true};
+    if (clock_.now() < turn.look_at) return {};
+    turn.look_at = clock_.now() + kLongReconcile;
+    if (controller_.ready() > 0) return {.enough = true};
+    if (!now->facts) return {};
     Dependents& dependents = caches_.table().of(job.uid);
-    dependents.configure(now->facts, told);
-    const Plan next = plan(*now, told, dependents, caches_.table().orphans_of(key),
-                           clock_.wall_now(), caches_.integrations().state_for(*now));
-    return next.status && !next.only_counts;
+    dependents.configure(now->facts, turn.told);
+    Plan next = plan(*now, turn.told, dependents, caches_.table().orphans_of(turn.key),
+                     clock_.wall_now(), caches_.integrations().state_for(*now));
+    if (!next.status || next.only_counts) return {};
+    if (!turn.may_tell || !only_runs(turn.told, next) || status_turn == StatusTurn::kLost)
+        return {.enough = true};
+    if (status_turn == StatusTurn::kTaken) return {};
+    report_unknown_transition(turn.key, state_of(turn.told), state_of(*next.status));
+    turn.interim.push_back(new_status(turn.told, *next.status));
+    turn.told = *next.status;
+    return {.reached = InterimStatus{*std::move(next.status), std::move(next.events)}};
 }
 
 jobs::JobStatus JobReconciler::known_status(const std::string& key, const JobRecord& job) const {
@@ -203,28 +221,36 @@ Plan JobReconciler::plan_and_check(const std::string& key, const JobRecord& job,
 
 // --- their results
 
-JobReconciler::NewStatus JobReconciler::new_status(const Turn& turn) const {
-    if (!turn.plan.status) return {};
-    NewStatus made{.status = PackedStatus(*turn.plan.status), .reached = {}};
-    if (options_.observer != nullptr)
-        made.reached = milestones(known_status(turn.key, *turn.job), *turn.plan.status);
+JobReconciler::NewStatus JobReconciler::new_status(const jobs::JobStatus& before,
+                                                   const jobs::JobStatus& status) const {
+    NewStatus made{.status = PackedStatus(status), .reached = {}};
+    if (options_.observer != nullptr) made.reached = milestones(before, status);
     return made;
 }
 
-void JobReconciler::note_execution(const Turn& turn, const Execution& done, NewStatus status) {
+void JobReconciler::note_execution(const Turn& turn, const Execution& done, NewStatus status,
+                                   std::vector<NewStatus> interim) {
     const JobRecord& job = *turn.job;
-    if (done.status_written) {
-        const JobPtr shown = caches_.current(job);
-        pending_.add(turn.key, job.resource_version, turn.version, done.resource_version,
-                     std::move(status.status),
-                     shown != nullptr ? shown->resource_version : std::string());
-        tell_observer(turn.key, job, status.reached);
-    }
+    if (done.status_written)
+        note_status(turn, turn.version, done.resource_version, std::move(status));
+    // The last of them may not have been accepted.
+    for (std::size_t i = 0; i < done.interim.size(); ++i)
+        note_status(turn, done.interim[i].base, done.interim[i].version, std::move(interim[i]));
     if (done.job_removed) {
         removed_.insert(turn.key);
         if (options_.observer != nullptr)
             options_.observer->on_job_removed(*job.kind, job.namespace_);
     }
+}
+
+void JobReconciler::note_status(const Turn& turn, std::string base, std::string version,
+                                NewStatus status) {
+    const JobRecord& job = *turn.job;
+    const JobPtr shown = caches_.current(job);
+    pending_.add(turn.key, job.resource_version, std::move(base), std::move(version),
+                 std::move(status.status),
+                 shown != nullptr ? shown->resource_version : std::string());
+    tell_observer(turn.key, job, status.reached);
 }
 
 void JobReconciler::tell_observer(const std::string& key, const JobRecord& job,

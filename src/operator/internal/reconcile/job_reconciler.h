@@ -56,6 +56,7 @@ class JobReconciler {
         JobPtr job;
         std::string version;  ///< the revision on which the plan's status is based
         Plan plan;
+        bool has_order = false;     ///< the plan carries out one for a ScalePlan
         bool status_later = false;  ///< the job's first status was taken out of the plan
     };
     struct TurnResult {
@@ -67,6 +68,15 @@ class JobReconciler {
         PackedStatus status;
         std::vector<Reached> reached;
     };
+    /// A turn that is carried out, as it is looked at meanwhile.
+    struct UnderWay {
+        std::string key;
+        JobPtr job;
+        jobs::JobStatus told;                 ///< what will be on record
+        Instant look_at;                      ///< when it is looked at more closely
+        bool may_tell;                        ///< what it reaches is written beside the rest
+        std::vector<NewStatus> interim = {};  ///< what it reached
+    };
 
     Task<TurnResult> reconcile_job(std::string key);
     Task<TurnResult> carry_out(Turn turn);
@@ -76,11 +86,12 @@ class JobReconciler {
                    std::string& version);
     Plan plan_and_check(const std::string& key, const JobRecord& job, const jobs::JobStatus& status,
                         const ScaleOrder* order);
-    bool should_end(const std::string& key, const JobRecord& job, const jobs::JobStatus& told,
-                    Instant& look_at);
+    Look look(UnderWay& turn, StatusTurn status_turn);
     jobs::JobStatus known_status(const std::string& key, const JobRecord& job) const;
-    NewStatus new_status(const Turn& turn) const;
-    void note_execution(const Turn& turn, const Execution& done, NewStatus status);
+    NewStatus new_status(const jobs::JobStatus& before, const jobs::JobStatus& status) const;
+    void note_execution(const Turn& turn, const Execution& done, NewStatus status,
+                        std::vector<NewStatus> interim);
+    void note_status(const Turn& turn, std::string base, std::string version, NewStatus status);
     void tell_observer(const std::string& key, const JobRecord& job,
                        const std::vector<Reached>& reached);
     void forget(const std::string& key);
