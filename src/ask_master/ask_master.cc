@@ -200,9 +200,18 @@ int attend(const std::vector<std::string>& environment, bool has_listener) {
     return run_to_end(context, process.run());
 }
 
+/// As exec takes them, null at the end; they last as long as `words`.
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+    std::vector<char*> all;
+    for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+    all.push_back(nullptr);
+    return all;
+}
+
 /// Returns only if the command could not be executed. All that the command starts has the other end of
 /// the child's input, so that ends with the last of them, however they end.
-int become(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+int become(const std::vector<std::string>& command, std::vector<std::string> environment) {
+    starts_container(environment, Rng::from_system().uuid());
     std::array<int, 2> input{};
     pid_t child = -1;
     if (::pipe(input.data()) == 0) {
@@ -215,10 +224,8 @@ int become(const std::vector<std::string>& command, const std::vector<std::strin
         }
         ::close(input[0]);
     }
-    std::vector<char*> words;
-    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    ::execvp(words.front(), words.data());
+    ::execvpe(command.front().c_str(), pointers_to(command).data(),
+              pointers_to(environment).data());
     const int error = errno;
     if (child > 0) {
         ::kill(child, SIGKILL);

@@ -18,6 +18,7 @@ namespace json = boost::json;
 
 constexpr std::string_view kMaster = "DLROVER_MASTER_ADDR";
 constexpr std::string_view kTfConfig = "TF_CONFIG";
+constexpr std::string_view kContainer = "MUSTER_CONTAINER_START";
 constexpr std::uint16_t kMasterPort = 50001;
 constexpr std::size_t kLongestConfig = std::size_t{4} << 20;
 
@@ -80,6 +81,11 @@ std::optional<std::int32_t> place_of(const job_protocol::PsAttendance& pod, bool
 
 }  // namespace
 
+void starts_container(std::vector<std::string>& environment, std::string_view name) {
+    if (variable(environment, kContainer).empty())
+        environment.push_back(fmt::format("{}={}", kContainer, name));
+}
+
 Result<Membership> membership_of(const std::vector<std::string>& environment) {
     const std::string_view address = variable(environment, kMaster);
     if (address.empty())
@@ -97,6 +103,7 @@ Result<Membership> membership_of(const std::vector<std::string>& environment) {
     if (found.token.empty()) found.token = "run " + job;
 
     job_protocol::PsAttendance& pod = found.attendance;
+    pod.container = variable(environment, kContainer);
     pod.type = variable(environment, "NODE_TYPE");
     if (pod.type.empty()) return Error(Code::kInvalid, "NODE_TYPE is not set");
     TRY(pod.id, number(environment, "NODE_ID", 0));

@@ -47,6 +47,15 @@ TEST(Membership, TheChiefIsTheFirstOfThoseWhoMeet) {
     EXPECT_EQ(place("evaluator"), std::nullopt);
 }
 
+TEST(Membership, WhatAContainersFirstCommandStartsIsPartOfIt) {
+    auto all = variables("ps", "0", "0");
+    EXPECT_EQ(membership_of(all)->attendance.container, "");
+    starts_container(all, "one");
+    EXPECT_EQ(membership_of(all)->attendance.container, "one");
+    starts_container(all, "two");
+    EXPECT_EQ(membership_of(all)->attendance.container, "one") << "it is in the first";
+}
+
 TEST(Membership, TheTokenIsTheJobs) {
     auto all = variables("worker", "0", "0");
     all.emplace_back("MUSTER_TOKEN=secret\n");

@@ -37,6 +37,9 @@ struct PsAttendance {
     std::int64_t started = 0;  ///< this program, in milliseconds since 1970
     /// PsCluster::kept of the newest cluster that it was told: a record may be lost with its master.
     std::string kept = {};
+    /// A start of a container, whose programs all say the same: they are one server. Empty: the
+    /// program is one by itself.
+    std::string container = {};
 
     friend bool operator==(const PsAttendance&, const PsAttendance&) = default;
 };

@@ -213,8 +213,10 @@ TEST(WireBytes, OfParameterServers) {
                               .places = 4,
                               .versions = {{.type = "w", .rank = 1, .local = 2, .restored = -1}},
                               .started = 5,
-                              .kept = "7 9"},
-                 "0a027073100318012203703a3128023000380442090a0177100118042001480a5203372039");
+                              .kept = "7 9",
+                              .container = "c"},
+                 "0a027073100318012203703a3128023000380442090a0177100118042001480a5203372039"
+                 "5a0163");
     expect_bytes(
         PsCluster{
             .epoch = 2, .version = 3, .servers = {"p:1", "q:1"}, .complete = true, .kept = "3 9"},

@@ -152,7 +152,8 @@ MESSAGE(KvAnswer, FIELD(value), FIELD(number), FIELD(yes));
 
 MESSAGE(TaskVersions, FIELD(type), FIELD(rank), FIELD(local), FIELD(restored));
 MESSAGE(PsAttendance, FIELD(type), FIELD(id), FIELD(rank), FIELD(address), FIELD(servers),
-        FIELD(place), FIELD(places), FIELD(versions), FIELD(started), FIELD(kept));
+        FIELD(place), FIELD(places), FIELD(versions), FIELD(started), FIELD(kept),
+        FIELD(container));
 MESSAGE(PsCluster, FIELD(epoch), FIELD(version), FIELD(servers), FIELD(complete), FIELD(kept));
 MESSAGE(VersionRequest, FIELD(kind), FIELD(type), FIELD(rank), FIELD(set));
 MESSAGE(VersionAnswer, FIELD(version));

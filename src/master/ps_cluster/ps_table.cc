@@ -78,7 +78,8 @@ Result<void> PsTable::check(const TaskVersions& versions) const {
 Result<void> PsTable::check(const PsAttendance& told) const {
     if (told.type.empty() || told.type.size() > limits_.text)
         return Error(Code::kInvalid, "who attends has a type, such as \"worker\"");
-    if (const std::size_t longest = std::max(told.address.size(), told.kept.size());
+    if (const std::size_t longest =
+            std::max({told.address.size(), told.kept.size(), told.container.size()});
         longest > limits_.text)
         return Error(Code::kTooLarge, fmt::format("a text of {} bytes; at most {} are allowed",
                                                   longest, limits_.text));
@@ -188,7 +189,8 @@ void PsTable::make_cluster(const Holders& holders) {
     std::vector<std::string> servers;
     for (const auto& holder : holders) {
         const auto& [who, attendant] = **holder;
-        digest.add(fmt::format("{} {};", attendant.told.id, who));
+        const std::string& container = attendant.told.container;
+        digest.add(fmt::format("{} {};", attendant.told.id, container.empty() ? who : container));
         servers.push_back(attendant.told.address);
     }
     if (digest.value() != digest_ || cluster_.version == 0) ++cluster_.version;

@@ -46,7 +46,8 @@ struct PsLimits {
 ///   to come are waited for only when one of them is there, and those that leave are not missed.
 /// - Of several pods of one rank the one with the lowest id counts while it is there: the name of the
 ///   rank leads to the old pod of a migration until that has gone. Of several programs of one pod the
-///   one that started first. Who is away counts only while no other pod has the rank.
+///   one that started first; those of one start of a container are one server, whichever of them is
+///   here. Who is away counts only while no other pod has the rank.
 /// - Each cluster that differs from the one before in who has a rank has the next version (GLOBAL),
 ///   beginning with 1. A program may raise the version, and never lower it: as upstream has it
 ///   (dlrover/trainer/tensorflow/failover/failover_client.py), the first server would set it back to 1

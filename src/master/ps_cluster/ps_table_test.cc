@@ -162,6 +162,49 @@ TEST_F(PsTableTest, OfSeveralProgramsOfAPodTheFirstCounts) {
     EXPECT_EQ(table.cluster().version, 1);
 }
 
+/// A program that muster attends for, or one that asks in the same container.
+PsAttendance in_container(PsAttendance told, std::string container, std::int64_t started) {
+    told.container = std::move(container);
+    told.started = started;
+    return told;
+}
+
+// Who attends for a container and a program in it end in any order, and find the next master so.
+TEST_F(PsTableTest, TheProgramsOfAContainerAreOneServer) {
+    come("a", server(0, 0));
+    come("b", in_container(server(1, 1), "start of b", 1));
+    come("b asks", in_container(server(1, 1), "start of b", 9));
+    come("c", in_container(server(1, 2), "start of c", 10));
+    EXPECT_EQ(said(), "1 ps-0:2222,ps-1:2222");
+    go("b");
+    EXPECT_EQ(said(), "1 ps-0:2222,ps-1:2222") << "a part of it is still there";
+    pass(1h);
+    EXPECT_EQ(said(), "1 ps-0:2222,ps-1:2222");
+    go("b asks");
+    EXPECT_EQ(said(), "2 ps-0:2222,ps-1:2222") << "once";
+    pass(1h);
+    EXPECT_EQ(said(), "2 ps-0:2222,ps-1:2222");
+
+    come("c asks", in_container(server(1, 2), "start of c", 11));
+    table = PsTable(8, table.kept());
+    come("c asks", in_container(server(1, 2), "start of c", 11));
+    come("a", server(0, 0));
+    EXPECT_EQ(said(), "2 ps-0:2222,ps-1:2222") << "known by the program that came first";
+    come("c", in_container(server(1, 2), "start of c", 10));
+    EXPECT_EQ(said(), "2 ps-0:2222,ps-1:2222");
+}
+
+TEST_F(PsTableTest, AContainerThatStartsAgainIsAnotherServer) {
+    come("a", server(0, 0, 1));
+    come("b", in_container(server(0, 0, 1), "first", 1));
+    go("a");
+    pass(5s);
+    EXPECT_EQ(said(), "2 ps-0:2222");
+    go("b");
+    come("c", in_container(server(0, 0, 1), "second", 2));
+    EXPECT_EQ(said(), "3 ps-0:2222");
+}
+
 TEST_F(PsTableTest, MoreServersAreANewCluster) {
     come("a", server(0, 0, 1));
     EXPECT_EQ(said(), "1 ps-0:2222");
