@@ -18,6 +18,18 @@ sim_scenarios() {
     for file in "$root"/src/sim/scenarios/*.yaml; do basename "$file" .yaml; done | grep -vx elastic
 }
 
+# How many seeds of each world with all parts this run plays in place of its slice of the drill's (--whole-worlds).
+whole_world_seeds=
+
+# How many of a scenario's seeds a run of the suite plays.
+seeds_of() {
+    if [[ -n $whole_world_seeds && " ${whole_worlds[*]} " == *" $1 "* ]]; then
+        echo "$whole_world_seeds"
+    else
+        echo $(($(drill_seeds_of "$1") / sim_slices))
+    fi
+}
+
 # How many of a scenario's seeds ./dev drill sim plays.
 drill_seeds_of() { [[ " ${whole_worlds[*]} " == *" $1 "* ]] && echo "$whole_world_drill_seeds" || echo "$sim_drill_seeds"; }
 
@@ -89,7 +101,7 @@ suite_simulate() {
     mapfile -t names < <(sim_scenarios)
     slice=$(sim_slice) elastic_seeds=$((elastic_drill_seeds / sim_slices))
     for line in "${names[@]}"; do
-        seeds=$(($(drill_seeds_of "$line") / sim_slices))
+        seeds=$(seeds_of "$line")
         runs+=("$seeds $((1 + slice * seeds)) $line")
     done
     step "run simulate" play_scenarios "$folder" "${runs[@]}" || true

@@ -14,6 +14,10 @@ verb_test() {
             [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || die "--clients-until wants a number of minutes, as --clients-until=70"
             clients_until=$((begin + ${word#*=} * 60000))
             ;;
+        --whole-worlds=*)
+            [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || die "--whole-worlds wants a number of seeds, as --whole-worlds=1500"
+            whole_world_seeds=${word#*=}
+            ;;
         --times) times=yes ;;
         --changed) changed=yes ;;
         --all) all=yes ;;
@@ -244,8 +248,11 @@ summary() {
         say "$all_earlier of them passed in an earlier run, and nothing that they depend on has changed: ./dev test --all runs all"
     fi
     say "in $(seconds_since "$1")"
-    # Also here: where only the end of the output is kept, this much of it is.
-    grep -v '^ ' "$failures" | sed 's/^/failed: /' || true
+    # Also here, with the first lines of why: where only the end of the output is kept, this much of it is.
+    awk 'function tell() { if (said != "") print substr("failed: " said, 1, 400) }
+         /^ / { sub(/^ +/, ""); if ($0 != "" && lines++ < 3) said = said (lines == 1 ? ": " : " / ") $0; next }
+         { tell(); said = $0; lines = 0 }
+         END { tell() }' "$failures"
     if ((all_skipped)); then
         say "$all_passed passed, $all_failed failed, $all_skipped skipped"
     else

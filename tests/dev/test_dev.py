@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import stat
 import subprocess
 
@@ -152,11 +153,12 @@ def test_the_operators_tests_are_not_spared_when_its_rights_are_to_be_looked_at(
 def test_what_failed_stands_above_the_sum(tmp_path):
     report = tmp_path / "report"
     report.write_text("<testsuite><testcase name='good'/><testcase classname='Lease' name='bad'>"
-                      "<failure message='one is not two'/></testcase></testsuite>")
+                      "<failure message='one is not two&#10;  but three&#10;&#10;  nor four&#10;  or five'/></testcase></testsuite>")
     result = bash(f"forget_results; our_python() {{ echo python3; }}; count e2e pytest {report}\n"
                   "summary $(now_ms) || true", tmp_path)
-    assert result.stdout.split() == f"""What failed: Lease.bad one is not two
-        e2e 1 passed, 1 failed in {result.stdout.split()[-8]} s failed: Lease.bad 1 passed, 1 failed""".split()
+    assert re.sub(r"in \S+ s", "in 1 s", " ".join(result.stdout.split())) == " ".join("""What failed: Lease.bad one is not two
+        but three nor four or five e2e 1 passed, 1 failed in 1 s failed: Lease.bad: one is not two / but three / nor four
+        1 passed, 1 failed""".split())
 
 
 def fake_muster(tmp_path, text, elastic='echo "9 faults"; echo "$6 passed, 0 failed"'):
@@ -207,6 +209,13 @@ def test_worlds_of_all_parts_together_are_played_first_and_more_often(tmp_path):
     result = bash("git() { echo 1; }; cores() { echo 1; }; whole_world_drill_seeds=80; whole_worlds=(two); " + played, tmp_path)
     assert "simulate 37 0 0" in result.stdout, result
     assert (tmp_path / "played").read_text().splitlines() == ["two 21 20", "one 11 10"]
+
+
+def test_a_run_may_play_more_of_them(tmp_path):
+    played = fake_muster(tmp_path, 'echo "$2 $4 $6" >>$HOME/played; echo "$6 passed, 0 failed"')
+    result = bash("git() { echo 1; }; cores() { echo 1; }; whole_world_seeds=100; whole_worlds=(two); " + played, tmp_path)
+    assert "simulate 117 0 0" in result.stdout, result
+    assert (tmp_path / "played").read_text().splitlines() == ["two 101 100", "one 11 10"]
 
 
 def test_the_seed_of_a_run_that_dies_is_found(tmp_path):
