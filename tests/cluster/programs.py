@@ -380,7 +380,8 @@ def build(name):
         return found
     fetch(name)
     BUILT.mkdir(parents=True, exist_ok=True)
-    with open(BUILT / "lock", "w") as lock:
+    # Two builds by Go would compile the same packages twice. What is downloaded does not wait for their minutes.
+    with open(BUILT / ("lock" if isinstance(SOURCES[name], GoProgram) else "lock-downloads"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not find(name):
             print(f"building {name}, once", flush=True)

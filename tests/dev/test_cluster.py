@@ -1,5 +1,6 @@
 """./dev cluster: what it decides before it starts anything."""
 
+import fcntl
 import pathlib
 import re
 import sys
@@ -66,6 +67,24 @@ def test_assets_of_the_caller_come_first(tmp_path, monkeypatch):
     assert programs.find("kube-apiserver") == tmp_path / "kube-apiserver"
     assert programs.build("kube-apiserver") == tmp_path / "kube-apiserver"
     assert programs.find("kwok") != tmp_path / "kwok"
+
+
+def test_packages_do_not_wait_for_a_build_by_go(tmp_path, monkeypatch):
+    class Made:
+        def path(self, _):
+            return tmp_path / "made"
+
+        def fetch(self):
+            pass
+
+        def make(self, *_):
+            self.path("").write_text("")
+
+    monkeypatch.setattr(programs, "BUILT", tmp_path)
+    monkeypatch.setitem(programs.SOURCES, "python-one", Made())
+    with open(tmp_path / "lock", "w") as by_go:
+        fcntl.flock(by_go, fcntl.LOCK_EX)
+        assert programs.build("python-one") == tmp_path / "made"
 
 
 def test_without_go_the_reason_says_so(tmp_path, monkeypatch):

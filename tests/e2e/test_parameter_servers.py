@@ -257,7 +257,7 @@ class Training(Server):
     def until(self, what, happens, limit=150):
         deadline = time.monotonic() + limit
         while not (seen := happens()):
-            assert time.monotonic() < deadline, f"{what}: {sorted(self.pods())}\n{self.log()[-4000:]}"
+            assert time.monotonic() < deadline, f"{what}: {sorted(self.pods())}, {re.findall('change .*', self.log())}\n{self.log()[-1500:]}"
             time.sleep(0.2)
         return seen
 
