@@ -198,10 +198,10 @@ def peer_definitions(peer):
 
 
 @contextlib.contextmanager
-def scene(muster, peer=None, **options):
-    """A server with definitions, an operator and nodes, all new; None as operator: without one."""
+def scene(muster, peer=None, more=(), **options):
+    """A server with definitions, an operator and nodes, all new; None as operator: without one. `more`: arguments of the server."""
     signal.signal(signal.SIGALRM, out_of_patience)
-    with place() as directory, Server(directory) as server:
+    with place() as directory, Server(directory, more) as server:
         if peer is None:
             server.define(our_definitions(muster))
         else:

@@ -28,9 +28,9 @@ LISTED = 10_000
 class Peer(cluster.Cluster):
     """etcd and kube-apiserver, with the questions that Up answers."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, more=()):
         try:
-            super().__init__(pathlib.Path(directory) / "peer", bare=True)
+            super().__init__(pathlib.Path(directory) / "peer", bare=True, more=more)
             self.port, self.ca_file = self.ports["kube-apiserver"], self.credentials["ca.crt"]
             self.token_file = self.state / "token"
             write_private(self.token_file, self.credentials.token)
