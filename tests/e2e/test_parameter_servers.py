@@ -162,6 +162,11 @@ def test_the_connection_says_what_is_wrong(muster, words, variables, status, sai
     muster.environment.update(variables)
     ended = muster.run("ask-master", *words)
     assert ended.status == status and said in ended.err, ended
+    # Who attends for a command sees its end, and ends after it.
+    deadline = time.monotonic() + 30
+    while muster.processes():
+        assert time.monotonic() < deadline, muster.processes()
+        time.sleep(0.01)
 
 
 # As TensorFlow's programs were before strategies: each worker has its own graph and session, and the weights are with the servers. Their
