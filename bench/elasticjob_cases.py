@@ -57,7 +57,8 @@ class Audit:
             entry = json.loads(line)
             about = entry["objectRef"]
             if about.get("namespace") == namespace and "subresource" not in about and about["resource"] in times:
-                times[about["resource"]].append([datetime.datetime.fromisoformat(entry[key]) for key in ("requestReceivedTimestamp", "stageTimestamp")])
+                began, ended = (datetime.datetime.fromisoformat(entry[key]) for key in ("requestReceivedTimestamp", "stageTimestamp"))
+                times[about["resource"]].append((began, ended))
         return (max(ended for _, ended in times["pods"]) - min(began for began, _ in times[begins])).total_seconds()
 
 
