@@ -15,7 +15,8 @@ verb_test() {
             clients_until=$((begin + ${word#*=} * 60000))
             ;;
         --whole-worlds=*)
-            [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || die "--whole-worlds wants a number of seeds, as --whole-worlds=1500"
+            # One seed alone is told as it happens, and not counted.
+            [[ ${word#*=} =~ ^([2-9]|[1-9][0-9]+)$ ]] || die "--whole-worlds wants a number of seeds, 2 or more, as --whole-worlds=1500"
             whole_world_seeds=${word#*=}
             ;;
         --times) times=yes ;;
