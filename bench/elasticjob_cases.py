@@ -1,6 +1,5 @@
 """ElasticJobs: what the operator and its API server have to do for one of 100 workers, with stand-in nodes."""
 
-import contextlib
 import datetime
 import json
 import pathlib
@@ -62,14 +61,6 @@ class Audit:
         return (max(ended for _, ended in times["pods"]) - min(began for began, _ in times[begins])).total_seconds()
 
 
-@contextlib.contextmanager
-def audited_scene(muster):
-    with tempfile.TemporaryDirectory() as directory:
-        audit = Audit(pathlib.Path(directory))
-        with scene(muster, more=audit.arguments) as (server, operator, nodes):
-            yield audit, server, operator, nodes
-
-
 def lose_workers(server, nodes, count):
     """So many workers fail, one after the other: each is followed by another before the next one fails."""
     nodes.say("reset")
@@ -100,12 +91,14 @@ def meet_the_kind(server, nodes):
 
 def made_against_bare(muster):
     """Seconds from one ElasticJob to its last pod, and those of a bare client for the same creates."""
-    with audited_scene(muster) as (audit, server, operator, nodes):
-        meet_the_kind(server, nodes)
-        one_job(operator, nodes, elastic_job("big", WORKERS), PATH, KIND, WORKERS + 1, "big-edljob-worker-")
-        time.sleep(SETTLED)
-        bare_creates(server)
-        return audit.span("default", "elasticjobs"), audit.span("bare", "pods")
+    with tempfile.TemporaryDirectory() as directory:
+        audit = Audit(pathlib.Path(directory))
+        with scene(muster, more=audit.arguments) as (server, operator, nodes):
+            meet_the_kind(server, nodes)
+            one_job(operator, nodes, elastic_job("big", WORKERS), PATH, KIND, WORKERS + 1, "big-edljob-worker-")
+            time.sleep(SETTLED)
+            bare_creates(server)
+            return audit.span("default", "elasticjobs"), audit.span("bare", "pods")
 
 
 def elasticjob_operator(muster):

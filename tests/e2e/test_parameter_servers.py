@@ -163,10 +163,7 @@ def test_the_connection_says_what_is_wrong(muster, words, variables, status, sai
     ended = muster.run("ask-master", *words)
     assert ended.status == status and said in ended.err, ended
     # Who attends for a command sees its end, and ends after it.
-    deadline = time.monotonic() + 30
-    while muster.processes():
-        assert time.monotonic() < deadline, muster.processes()
-        time.sleep(0.01)
+    muster.wait_for_no_processes(limit=30)
 
 
 # As TensorFlow's programs were before strategies: each worker has its own graph and session, and the weights are with the servers. Their
