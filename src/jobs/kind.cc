@@ -104,6 +104,13 @@ bool restarts_all(const ReplicaType& type, std::string_view annotation) {
     return type.restarts_all && annotation != annotations::kRestartReplica;
 }
 
+bool runs_own_program(const Job& job, const ReplicaType& type) {
+    if (!type.own_program) return false;
+    const auto written = job.metadata.annotations.find(std::string(annotations::kMaster));
+    return written == job.metadata.annotations.end() ||
+           written->second != annotations::kMasterOfImage;
+}
+
 std::string failure_message(const std::string& words, const JobKind& kind,
                             std::string_view namespace_, std::string_view name,
                             std::string_view type, std::int32_t count) {

@@ -382,6 +382,8 @@ std::string failure_message(const std::string& words, const JobKind& kind,
 /// Whether all of a job's pods restart when one of this type fails; `annotation` is the job's
 /// (annotations::kRestart), or "".
 bool restarts_all(const ReplicaType& type, std::string_view annotation);
+/// Whether pods of this type run our program, and not that of their template (annotations::kMaster).
+bool runs_own_program(const Job& job, const ReplicaType& type);
 /// Whether `runPolicy.managedBy` ("" if unset) leaves the job to this operator.
 bool is_ours(const JobKind& kind, std::string_view managed_by);
 /// Whether a resource is one of jobs, in whichever version: "pytorchjobs.kubeflow.org".

@@ -25,9 +25,8 @@
 #include "master_process/credentials.h"
 #include "master_process/life.h"
 #include "master_process/plans/plan_object.h"
-#include "master_process/records/attempt_records.h"
 #include "master_process/records/config_map_records.h"
-#include "master_process/records/patient_records.h"
+#include "master_process/records/life_records.h"
 #include "master_process/wanted_nodes/wanted_nodes.h"
 #include "net/tcp.h"
 #include "process/core_dumps.h"
@@ -92,8 +91,7 @@ class MasterProcess {
     std::unique_ptr<PlanObject> plan_;           ///< null: it has no wishes
     std::unique_ptr<net::Listener> listener_;    ///< until a life has it
     std::unique_ptr<master::Records> kept_;
-    std::unique_ptr<PatientRecords> records_;
-    std::unique_ptr<AttemptRecords> attempt_;  ///< null: a job that has failed has ended
+    std::unique_ptr<LifeRecords> records_;
     std::unique_ptr<master::Master> master_;
     int status_ = kNotServed;
     TaskGroup watches_;
@@ -145,10 +143,9 @@ Task<void> MasterProcess::live() {
     }
     const std::uint64_t first = first_epoch(clock_.wall_now());
     kept_ = open_records(first);
-    records_ = std::make_unique<PatientRecords>(*kept_, clock_);
-    if (arguments_.begin_again) attempt_ = std::make_unique<AttemptRecords>(*records_);
-    master::Records& records = attempt_ ? static_cast<master::Records&>(*attempt_) : *records_;
-    master_ = std::make_unique<master::Master>(executor_, clock_, records, options(first));
+    records_ = std::make_unique<LifeRecords>(*kept_, clock_, arguments_.begin_again);
+    master_ =
+        std::make_unique<master::Master>(executor_, clock_, records_->records(), options(first));
     master_->listen(std::move(listener_), credentials_.server.get());
     take(co_await master_->run());
 }

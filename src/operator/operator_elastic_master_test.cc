@@ -36,15 +36,21 @@ class ElasticWorld : public World {
         : World(seed, {.namespace_ = {},
                        .platform = {.program_image = "muster:1", .pods_reach_api = true}}) {}
 
-    void create() {
+    void create(bool group = false) {
         json::value job = json::parse(R"({
             "apiVersion": "elastic.iml.github.io/v1alpha1", "kind": "ElasticJob",
             "metadata": {"name": "demo"}, "spec": {"replicaSpecs": {"worker": {
                 "replicas": 2, "template": {"spec": {"containers": [
                     {"name": "main", "image": "x", "command": ["dlrover-run", "x.py"]}]}}}}}})");
+        if (group)
+            job.at("metadata").as_object()["annotations"] = {{"muster.dev/restart", "group"}};
         const auto made = wait(client.create(elasticjob().resource, "default", std::move(job)));
         ASSERT_TRUE(made.has_value()) << made.error().message();
         settle();
+    }
+    jobs::JobStatus job_status() {
+        const json::value job = object(elasticjob().resource, "demo").value_or(json::value());
+        return jobs::read_status(elasticjob(), job.at("status"));
     }
     /// As the master does it, and everything that the object has then.
     json::value write_record(std::string text) {
@@ -159,6 +165,52 @@ TEST(ElasticMaster, ARecordOfSomeoneElseIsNotUsed) {
     EXPECT_THAT(w.events("demo"),
                 Contains(HasSubstr("ConfigMap default/elasticjob-demo-dlrover-master already "
                                    "exists and has no owner")));
+}
+
+/// A job whose pods restart together, and what ends in it.
+class ElasticGroup : public ::testing::Test {
+  protected:
+    ElasticGroup() {
+        world.start_operator();
+        world.create(true);
+        run();
+    }
+    void run() {
+        world.reap();
+        world.run_for(6min);  // the longest pause
+        world.set_all("Running");
+        world.settle();
+    }
+    std::int32_t generation() { return world.job_status().restart_generation.value_or(0); }
+
+    ElasticWorld world;
+    const std::string kMaster = std::string(kName) + "-0";
+};
+
+TEST_F(ElasticGroup, OutlivesADeathOfItsMaster) {
+    int deaths = 0;
+    for (const int exit_code : {137, 143, 3, 2}) {
+        world.set_phase(fmt::format("{}-{}", kName, deaths++), "Failed", exit_code);
+        world.settle();
+        run();
+        EXPECT_EQ(generation(), 0) << "no worker is disturbed";
+        EXPECT_THAT(world.pods(), SizeIs(3));
+        EXPECT_THAT(summary(world.job_status()), ElementsAre("Created", "Running"));
+    }
+}
+
+// Its agents learn the end from the master, and each of them may be seen to end first.
+TEST_F(ElasticGroup, RestartsForAFailureThatTheMasterTellsUntilTheCountIsUsedUp) {
+    for (std::int32_t restarts = 1; restarts <= 3; ++restarts) {
+        world.set_phase(restarts == 2 ? "demo-edljob-worker-1" : kMaster, "Failed", 1);
+        world.settle();
+        EXPECT_EQ(generation(), restarts);
+        EXPECT_FALSE(world.job_status().finished());
+        run();
+    }
+    world.set_phase(kMaster, "Failed", 1);
+    world.settle();
+    EXPECT_TRUE(world.job_status().is("Failed")) << "restartCount is 3";
 }
 
 TEST(ElasticMaster, ItsObjectsGoWithTheJob) {

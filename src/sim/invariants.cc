@@ -60,6 +60,9 @@ std::optional<WallTime> end_of_ttl(const json::value& job) {
     return later(job, "completionTime", "ttlSecondsAfterFinished");
 }
 
+/// How a job's master ends then.
+constexpr std::int64_t kSaysThatTheJobFailed = 1;
+
 /// Whether a failure of one of these types restarts the whole job.
 template <class Of>
 bool restarts_all(const json::value& job, Of is_meant) {
@@ -372,8 +375,11 @@ struct Invariants::State {
         if (!before.sure_bad || before.excused) return;
         // One of two may not have seen yet that the other has ended the job. The pod goes again.
         if (hooks.operators > 1 && finished(*job.object)) return;
-        const bool grouped = restarts_all(
-            *job.object, [&](const jobs::ReplicaType& type) { return type.lower() == id.first; });
+        const bool grouped = restarts_all(*job.object, [&](const jobs::ReplicaType& type) {
+            // A job outlives its master, and ends by what that says.
+            const bool outlived = type.own_program && before.exit_code != kSaysThatTheJobFailed;
+            return type.lower() == id.first && !outlived;
+        });
         if (grouped && pods.back().generation <= before.generation)
             broken("groups", job,
                    fmt::format("a pod of {} {} follows one that ended badly in generation {}",

@@ -33,6 +33,22 @@ std::string in_place(int restarts) {
         restarts);
 }
 
+constexpr std::string_view kGroupWithMaster = R"({
+    "apiVersion":"elastic.iml.github.io/v1alpha1","kind":"ElasticJob",
+    "metadata":{"name":"j","annotations":{"muster.dev/restart":"group"}},
+    "spec":{"pytorchReplicaSpecs":null,"replicaSpecs":{
+        "worker":{"template":{"spec":{"containers":[{"name":"m","image":"i"}]}}}}}})";
+constexpr std::string_view kMaster =
+    R"({"metadata":{"labels":{"training.kubeflow.org/replica-type":"dlrover-master"}}})";
+constexpr std::string_view kNextMaster =
+    R"({"metadata":{"labels":{"training.kubeflow.org/replica-type":"dlrover-master"},
+                    "annotations":{"muster.dev/rank":"0"}}})";
+std::string master_ended(int code) {
+    return fmt::format(R"({{"status":{{"phase":"Failed","containerStatuses":[
+                              {{"state":{{"terminated":{{"exitCode":{}}}}}}}]}}}})",
+                       code);
+}
+
 /// What happens, and the rule that it breaks ("" for none).
 struct Case {
     const char* name;
@@ -237,6 +253,22 @@ std::vector<Case> cases() {
              w.job(R"({"metadata":{"annotations":{"muster.dev/restart":"group"}}})", "user");
              w.replaced("a", 0, "b",
                         R"({"metadata":{"annotations":{"muster.dev/generation":"1"}}})");
+         }},
+        {"AGroupOutlivesADeathOfItsMaster", "",
+         [](Changes& w) {
+             w.job(kGroupWithMaster, "user");
+             w.pod("a", 0, kMaster);
+             w.pod("a", 0, master_ended(137));
+             w.remove_pod("a");
+             w.pod("b", 1, kNextMaster);
+         }},
+        {"AGroupGoesOnToTheNextAsItsMasterSays", "groups",
+         [](Changes& w) {
+             w.job(kGroupWithMaster, "user");
+             w.pod("a", 0, kMaster);
+             w.pod("a", 0, master_ended(1));
+             w.remove_pod("a");
+             w.pod("b", 1, kNextMaster);
          }},
         {"APodWithoutAPause", "back-off",
          [](Changes& w) {

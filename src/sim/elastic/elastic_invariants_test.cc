@@ -254,6 +254,33 @@ TEST(ElasticInvariants, AnEndIsFinalInItsRecord) {
     EXPECT_THAT(story.broken(), ElementsAre("verdict"));
 }
 
+TEST(ElasticInvariants, AJobThatBeginsAgainForgetsAFailureWithItsCharges) {
+    for (const bool again : {true, false}) {
+        Story story;
+        if (again) story.rules.begins_again();
+        story.all_begin(1);
+        story.all_end(1, WorkerEnded::kDied);
+        story.record({story.incident(1)});
+        Verdict failed = verdict(Verdict::Kind::kFailed);
+        failed.cause = {.kind = job_protocol::FailureKind::kNotStarted,
+                        .generation = {.epoch = 1, .number = 1}};
+        story.record({story.incident(1)}, failed);
+        EXPECT_THAT(story.broken(), IsEmpty());
+        story.record({});
+        EXPECT_EQ(story.broken().empty(), again);
+        EXPECT_EQ(story.rules.end().has_value(), !again);
+        story.rules.agent_ended("a0", {.kind = agent::AgentEnd::Kind::kFailed});
+        if (!again) continue;
+        EXPECT_THAT(story.broken(), IsEmpty()) << "the attempt has ended so";
+        story.all_begin(2);
+        story.all_end(2, WorkerEnded::kDone);
+        story.record({}, verdict(Verdict::Kind::kSucceeded));
+        EXPECT_THAT(story.broken(), IsEmpty());
+        story.record({});
+        EXPECT_THAT(story.broken(), ElementsAre("verdict")) << "a success is final";
+    }
+}
+
 TEST(ElasticInvariants, AJobSucceedsWhenAllWorkersOfAWorldAreDone) {
     Story story;
     story.all_begin(1);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace muster::sim::elastic {
 namespace {
@@ -250,6 +251,11 @@ void Invariants::agent_ended(const std::string& node, const agent::AgentEnd& end
 void Invariants::recorded(const job_protocol::JobRecord& record, std::size_t number) {
     look_at_masters_();
     newest_used_ = std::max(newest_used_, number);
+    const auto& before = kept_[number].end;
+    if (begins_again_ && before && before->kind == Verdict::Kind::kFailed && !record.end) {
+        Kept attempt = std::exchange(kept_[number], {});
+        kept_.push_back(std::move(attempt));
+    }
     Kept& kept = kept_[number];
     look_at_charges(record, kept);
     if (kept.end && record.end != kept.end) wrong("verdict", "an end was not final");

@@ -32,7 +32,8 @@ namespace muster::sim::elastic {
 ///   alone, and the job has not ended;
 /// - a charge for what did not happen, two for one attempt, more than the budget has, or none where
 ///   one is due, however many masters there are one after the other;
-/// - an end that changes, that is no end of this job, or after which there is another world;
+/// - an end that changes, that is no end of this job, or after which there is another world, unless it
+///   is a failure after which the job begins again;
 /// - an agent that ends otherwise than its job, or before its workers.
 class Invariants {
   public:
@@ -110,6 +111,8 @@ class Invariants {
         newest = {.nodes = world.nodes, .restarts = std::max(newest.restarts, world.restarts)};
     }
     void master_began() { ++masters_; }
+    /// A job that has failed begins again with its next master, which forgets the charges.
+    void begins_again() { begins_again_ = true; }
     /// The job has a record that knows nothing of those before it, which may be lost. Its number.
     std::size_t new_record() {
         kept_.emplace_back();
@@ -194,8 +197,10 @@ class Invariants {
     std::map<Attempt, std::set<int>> done_;          ///< ranks
     std::set<std::string> leaving_;
     int masters_ = 0;
-    std::vector<Kept> kept_ = std::vector<Kept>(1);  ///< the records, oldest first
-    std::size_t newest_used_ = 0;                    ///< of kept_
+    bool begins_again_ = false;
+    /// The records, oldest first, and between them what they said of attempts that had failed.
+    std::vector<Kept> kept_ = std::vector<Kept>(1);
+    std::size_t newest_used_ = 0;  ///< of kept_
 };
 
 }  // namespace muster::sim::elastic

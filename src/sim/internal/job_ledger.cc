@@ -128,6 +128,7 @@ PodEntry& JobLedger::note_pod(const ReplicaId& replica, const store::StoreChange
 
     const PodChange what = change_of(pod, change, entry);
     note_restarts(entry, restarts_of(pod), now);
+    if (const std::int64_t code = failed_with(pod)) entry.exit_code = code;
     entry.has_run |= what.phase == "Running" || entry.restarts > 0;
     note_end(entry, what, now.at);
     entry.ready = condition_of(pod, "Ready") == "True";

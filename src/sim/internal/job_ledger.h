@@ -21,6 +21,7 @@ struct PodEntry {
     std::int64_t generation = 0;  ///< of a group restart
     std::int64_t before = 0;      ///< restarts of its replica that it was made with
     std::int64_t restarts = 0;    ///< most that any report told
+    std::int64_t exit_code = 0;   ///< of a container that failed; 0 if no report told any
     bool has_run = false;
     bool ended = false;
     bool live = false;       ///< there, not being deleted, not ended

@@ -83,6 +83,16 @@ inline std::int64_t restarts_of(const json::value& pod) {
     return sum;
 }
 
+/// The exit code of a container that failed; 0 if there is none.
+inline std::int64_t failed_with(const json::value& pod) {
+    const json::value* const statuses = find_at(pod, {"status", "containerStatuses"});
+    if (statuses == nullptr || !statuses->is_array()) return 0;
+    for (const json::value& status : statuses->get_array())
+        if (const std::int64_t code = number_at(status, {"state", "terminated", "exitCode"}))
+            return code;
+    return 0;
+}
+
 inline bool pod_ended(const json::value& pod) {
     const std::string_view phase = text_at(pod, {"status", "phase"});
     return phase == "Succeeded" || phase == "Failed";

@@ -9,6 +9,10 @@ namespace muster::jobs {
 /// none.
 bool has_record_object(const Job& job);
 
+/// Whether the job begins again after its master has recorded a failure: all of its pods restart
+/// together then, as often as their policies and restartCount allow.
+bool begins_again(const Job& job);
+
 /// The master of an ElasticJob in its pod: its objects are called as its service is
 /// (elastic_master_service()), it follows the number of workers, and writes a ScalePlan. Upstream's master makes pods as
 /// the account `default` of the namespace, to which its users bind a role by hand, and has no record;

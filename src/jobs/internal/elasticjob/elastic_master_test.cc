@@ -152,6 +152,39 @@ TEST(ElasticMaster, AReplacementKnowsThatThereWasAnother) {
     }
 }
 
+// A failure that a job's master has recorded is the end of the job, or of one attempt at it: which of
+// the two must not depend on whose end the operator sees first.
+TEST(ElasticMaster, BeginsAgainWhereAllPodsRestartTogether) {
+    const JobKind& kind = *find_kind("elastic.iml.github.io/v1alpha1", "ElasticJob");
+    const struct {
+        const char* annotation;
+        const char* worker;  ///< restartPolicy
+        bool again;
+    } rows[] = {
+        {"", "Never", false},         {"replica", "OnFailure", false},
+        {"group", "Never", true},  // as upstream has it, this says nothing
+        {"group", "OnFailure", true}, {"group", "ExitCode", false},
+    };
+    for (const auto& row : rows) {
+        SCOPED_TRACE(std::string(row.annotation) + " " + row.worker);
+        const Job job = job_with(
+            {{"metadata/annotations",
+              std::string(R"({"muster.dev/restart": ")") + row.annotation + R"("})"},
+             {"spec/replicaSpecs/worker/restartPolicy", '"' + std::string(row.worker) + '"'},
+             {"spec/replicaSpecs/worker/restartCount", "5"},
+             {"spec/replicaSpecs/dlrover-master",
+              R"({"restartPolicy": "Always", "template": {"spec": {"containers": [
+                           {"name": "main"}]}}})"}});
+        EXPECT_EQ(testing::Value(build_pod(job, kMaster)->spec.containers.at(0).command,
+                                 Contains("--begin-again")),
+                  row.again);
+        EXPECT_EQ(job.replica(kMaster.type)->restart_policy, row.again ? "OnFailure" : "ExitCode")
+            << "whatever the manifest has";
+        EXPECT_EQ(kind.restart_limit(job, kMaster.type),
+                  row.again ? std::optional(5) : std::nullopt);
+    }
+}
+
 TEST(ElasticMaster, JobsWithoutOneOfOursHaveNoRecord) {
     EXPECT_THAT(objects_of(job_with({{"spec/distributionStrategy", R"("Local")"},
                                      {"spec/replicaSpecs/worker/replicas", "1"}})),

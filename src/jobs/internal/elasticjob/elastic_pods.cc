@@ -55,8 +55,7 @@ std::string elastic_master_address(const Job& job) {
 }
 
 bool has_own_master(const Job& job) {
-    const auto found = job.metadata.annotations.find(std::string(annotations::kMaster));
-    return found != job.metadata.annotations.end() && found->second == annotations::kMasterOfImage;
+    return !runs_own_program(job, *job.kind->replica_type(kElasticMaster));
 }
 
 std::vector<std::string> agent_types(const Job& job) {

@@ -55,6 +55,10 @@ void check_replica(const Job& job, const std::string& type, const ElasticReplica
         found.push_back(ineffective(path + ".restartCount",
                                     "has no effect: the master is made again as long as the job "
                                     "lives"));
+    if (is_master && !spec.restart_policy.empty() && !has_own_master(job))
+        found.push_back(ineffective(path + ".restartPolicy",
+                                    "has no effect: the master is made again as long as the job "
+                                    "lives, and what it says at its end is the job's"));
     if (!spec.critical_nodes.empty() && type != kElasticPs && type != kElasticWorker)
         found.push_back(ineffective(path + ".criticalNodes",
                                     fmt::format("has no effect: the {} is always critical", type)));

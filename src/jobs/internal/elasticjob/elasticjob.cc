@@ -125,6 +125,10 @@ void set_elastic_defaults(Job& job) {
     if (strategy == ElasticStrategy::kParameterServer) make_chief(job);
     if (strategy != ElasticStrategy::kLocal && job.replica(std::string(kElasticMaster)) == nullptr)
         job.replicas.emplace(kElasticMaster, default_master(job, std::string(kElasticMaster)));
+    // What our master says at its end is not for the manifest to judge.
+    if (const auto master = job.replicas.find(std::string(kElasticMaster));
+        master != job.replicas.end() && !has_own_master(job))
+        master->second.restart_policy = begins_again(job) ? "OnFailure" : "ExitCode";
     if (job.platform.cluster)
         for (auto& [type, replica] : job.replicas) {
             const ElasticReplicaSpec* written = elastic_origin(job, type);
@@ -166,8 +170,10 @@ SuccessPolicy elastic_success(const Job& job) {
 /// that a long job has used up in months says nothing about it.
 std::optional<std::int32_t> elastic_restart_limit(const Job& job, const std::string& type) {
     constexpr std::int32_t kUpstreams = 3;
-    if (type == kElasticMaster) return std::nullopt;
-    const ElasticReplicaSpec* spec = elastic_origin(job, type);
+    const bool is_master = type == kElasticMaster;
+    if (is_master && !begins_again(job)) return std::nullopt;
+    // What the master tells is a failure of its workers.
+    const ElasticReplicaSpec* spec = elastic_origin(job, is_master ? kElasticWorker : type);
     return spec == nullptr ? kUpstreams : spec->restart_count.value_or(kUpstreams);
 }
 

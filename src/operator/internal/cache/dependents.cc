@@ -62,9 +62,11 @@ void Dependents::configure(const FactsPtr& facts, const jobs::JobStatus& status)
     CountingRules next{.facts = facts,
                        .members = members_of(*facts, status),
                        .generation = status.restart_generation.value_or(0),
+                       .group_in_a_row = status.restarts_in_a_row.value_or(0),
                        .paused = facts->suspend || status.is("Suspended")};
     const bool same_members = equal_members(next.members, rules_.members);
     const bool all_else_same = rules_.facts == facts && rules_.generation == next.generation &&
+                               rules_.group_in_a_row == next.group_in_a_row &&
                                rules_.paused == next.paused;
     if (all_else_same && same_members) return;
     if (all_else_same && next.members && rules_.members)

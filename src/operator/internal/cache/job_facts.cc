@@ -58,6 +58,7 @@ JobFacts facts_of(const jobs::Job& job) {
                                    .wanted = spec->replicas.value_or(0),
                                    .after = starts_after(job, type.name),
                                    .restarts_all = job.restarts_all(type),
+                                   .own_program = jobs::runs_own_program(job, type),
                                    .services = jobs::has_services(job, type.name),
                                    .most_in_a_row = restart_limit(job, type.name)});
     }

@@ -28,7 +28,9 @@ struct TypeFacts {
     /// The type whose pods must all be ready before one of this type is made.
     std::optional<std::uint8_t> after = std::nullopt;
     bool restarts_all = false;  ///< a failure of this type restarts the whole job
-    bool services = false;      ///< each replica has a service of its own
+    /// The program is ours, the job's master: the others outlive a death of it.
+    bool own_program = false;
+    bool services = false;  ///< each replica has a service of its own
     /// Restarts of one replica in a row after which its failure is final.
     std::optional<std::int32_t> most_in_a_row = std::nullopt;
 };

@@ -25,6 +25,17 @@ bool Slot::has_alive(const std::string& uid) const {
     return (pod && is(pod)) || (others && std::ranges::any_of(*others, is));
 }
 
+namespace {
+
+/// How `muster master` ends then; with anything else it has failed itself.
+constexpr std::int32_t kSaysThatTheJobFailed = 1;
+
+bool kept_up(const PodRecord& pod) {
+    return pod.ended_at && *pod.ended_at - pod.created >= kKeptUp;
+}
+
+}  // namespace
+
 bool CountingRules::wants(SlotId id) const {
     const TypeFacts* type = facts ? facts->find(id.type) : nullptr;
     if (type == nullptr) return false;
@@ -32,12 +43,16 @@ bool CountingRules::wants(SlotId id) const {
 }
 
 RestartRules CountingRules::restart_rules(const PodRecord& pod, const TypeFacts& type) const {
+    // That a master of ours has died concerns no other pod, and says nothing about the job.
+    const bool outlived = type.own_program && pod.final_exit_code != kSaysThatTheJobFailed;
+    const bool restarts_all = type.restarts_all && !outlived;
+    const std::int32_t in_a_row = restarts_all ? group_in_a_row : pod.restart_history.in_a_row;
     // A pod that was evicted, or lost with its node, has no exit code: that is no failure of its
     // program.
-    return {.policy = type.policy,
-            .exhausted = type.most_in_a_row && pod.final_exit_code &&
-                         pod.restart_history.in_a_row >= *type.most_in_a_row,
-            .restarts_all = type.restarts_all,
+    return {.policy = outlived ? RestartPolicy::kOnFailure : type.policy,
+            .exhausted = type.most_in_a_row && pod.final_exit_code && !outlived &&
+                         in_a_row >= *type.most_in_a_row && !kept_up(pod),
+            .restarts_all = restarts_all,
             .paused = paused,
             .current = pod.restart_history.generation >= generation};
 }

@@ -77,6 +77,7 @@ struct CountingRules {
     FactsPtr facts;         ///< null if the job is not known
     JobMembersPtr members;  ///< null: of each type the indices below the wanted number are wanted
     std::int32_t generation = 0;
+    std::int32_t group_in_a_row = 0;  ///< restarts of all pods together, up to this generation
     bool paused = false;
 
     bool wants(SlotId id) const;

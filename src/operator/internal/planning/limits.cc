@@ -21,7 +21,6 @@ std::optional<WallTime> later(const std::string& time, std::int64_t seconds) {
 
 constexpr std::chrono::seconds kFirstPause{10};
 constexpr std::chrono::seconds kLongestPause{300};
-constexpr std::chrono::minutes kKeptUp{10};
 
 /// The end of a pause that began then; nothing if it has passed, and after a time that is so far
 /// ahead that the clock must have been set back: it is unknown how long it has been.

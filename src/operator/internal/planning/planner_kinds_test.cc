@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/values/time.h"
 #include "operator/internal/job_fixture.h"
 #include "operator/internal/planning/planner.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using namespace std::chrono_literals;
 
 /// PyTorchJob with something changed, and a job of it that has workers alone.
 class KindData : public ::testing::Test {
@@ -23,6 +25,13 @@ class KindData : public ::testing::Test {
     void decide_by_workers(jobs::SuccessPolicy success_policy) {
         success_policy.type = 1;
         kind_.success_policy = [success_policy](const jobs::Job&) { return success_policy; };
+    }
+
+    void limit_restarts(std::int32_t most) {
+        kind_.restart_limit = [most](const jobs::Job&, const std::string& type) {
+            return type == "Worker" ? std::optional(most) : std::nullopt;
+        };
+        decide_by_workers({});
     }
 
     jobs::JobKind kind_ = pytorch();
@@ -162,10 +171,7 @@ TEST_F(KindData, AJobIsPendingUntilADecidingReplicaRunsWhereTheKindSaysSo) {
 }
 
 TEST_F(KindData, AReplicaThatRestartedAsOftenAsItsTypeMayIsGivenUp) {
-    kind_.restart_limit = [](const jobs::Job&, const std::string& type) {
-        return type == "Worker" ? std::optional(2) : std::nullopt;
-    };
-    decide_by_workers({});
+    limit_restarts(2);
     const jobs::Job job = workers("OnFailure");
     const auto after = [&](std::int32_t in_a_row, std::optional<std::int32_t> exit_code) {
         PodSketch failed = worker(0, PodPhase::kFailed);
@@ -177,6 +183,46 @@ TEST_F(KindData, AReplicaThatRestartedAsOftenAsItsTypeMayIsGivenUp) {
     EXPECT_THAT(after(2, 1), ElementsAre("Created", "Failed"));
     EXPECT_THAT(after(2, std::nullopt), ElementsAre("Created", "Restarting"))
         << "a pod that was evicted has no exit code, and that is not its program's fault";
+}
+
+TEST_F(KindData, RestartsAreInARowIfThePodBetweenThemDidNotKeepUp) {
+    limit_restarts(2);
+    const auto after = [&](std::chrono::seconds lived) {
+        PodSketch failed = worker(0, PodPhase::kFailed);
+        failed.restart_history.in_a_row = 2;
+        failed.created = kNow - lived;
+        failed.ended_at = kNow;
+        return summary(status_after(workers("OnFailure"),
+                                    make_dependents({failed, worker(1, PodPhase::kRunning)})));
+    };
+    EXPECT_THAT(after(599s), ElementsAre("Created", "Failed"));
+    EXPECT_THAT(after(600s), ElementsAre("Created", "Restarting"))
+        << "what it costs months later is another row";
+}
+
+TEST_F(KindData, AGroupThatRestartedAsOftenAsTheTypeMayIsGivenUp) {
+    limit_restarts(2);
+    jobs::Job job = workers("OnFailure");
+    job.metadata.annotations["muster.dev/restart"] = "group";
+    const auto after = [&](std::int32_t in_a_row, std::optional<std::int32_t> exit_code,
+                           std::chrono::seconds lived) {
+        jobs::JobStatus status = status_after(
+            job, make_dependents({worker(0, PodPhase::kRunning), worker(1, PodPhase::kRunning)}));
+        status.restart_generation = 7;
+        status.restarts_in_a_row = in_a_row;
+        status.last_restart_time = kube::format_time(kNow - lived);
+        PodSketch failed = worker(0, PodPhase::kFailed);
+        PodSketch beside = worker(1, PodPhase::kRunning);
+        failed.exit_code = exit_code;
+        failed.restart_history.generation = beside.restart_history.generation = 7;
+        failed.created = kNow - lived;
+        failed.ended_at = kNow;
+        return summary(status_after(job, make_dependents({failed, beside}), status)).back();
+    };
+    EXPECT_EQ(after(1, 1, 60s), "Restarting");
+    EXPECT_EQ(after(2, 1, 60s), "Failed");
+    EXPECT_EQ(after(2, 1, 600s), "Restarting");
+    EXPECT_EQ(after(2, std::nullopt, 60s), "Restarting");
 }
 
 // Taken over from an operator that had them made by batch Jobs.

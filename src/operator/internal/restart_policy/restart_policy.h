@@ -1,9 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
 namespace muster::operators {
+
+/// Who ran as long as that before it failed begins another row of restarts: twice the longest pause.
+inline constexpr std::chrono::minutes kKeptUp{10};
 
 /// A replica type's restartPolicy.
 enum class RestartPolicy : std::uint8_t { kAlways, kOnFailure, kNever, kExitCode };

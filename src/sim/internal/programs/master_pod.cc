@@ -7,7 +7,7 @@
 #include "kube/client/client.h"
 #include "master_process/life.h"
 #include "master_process/records/config_map_records.h"
-#include "master_process/records/patient_records.h"
+#include "master_process/records/life_records.h"
 #include "master_process/wanted_nodes/wanted_nodes.h"
 #include "sim/internal/programs/job_token.h"
 #include "sim/internal/programs/shared_listener.h"
@@ -51,7 +51,7 @@ struct MasterPod::Container {
     std::optional<kube::Client> client = {};
     std::unique_ptr<master_process::WantedNodes> wanted_nodes = {};
     std::unique_ptr<master::Records> kept = {};
-    std::unique_ptr<master_process::PatientRecords> records = {};
+    std::unique_ptr<master_process::LifeRecords> records = {};
     std::unique_ptr<master::Master> master = {};
     TaskGroup tasks;
 };
@@ -87,6 +87,7 @@ void MasterPod::start(const master_process::Arguments& arguments,
     }
     job_.invariants.say(name + ": a master starts");
     job_.invariants.master_began();
+    if (arguments.begin_again) job_.invariants.begins_again();
     here.tasks.spawn("master", serve(container_));
     job_.masters_changed();
 }
@@ -105,15 +106,16 @@ Task<void> MasterPod::serve(std::shared_ptr<Container> container) {
     Container& here = *container;
     const std::uint64_t first = master_process::first_epoch(job_.clock.wall_now());
     here.kept = open_records(here, first);
-    here.records = std::make_unique<master_process::PatientRecords>(*here.kept, job_.clock);
+    here.records = std::make_unique<master_process::LifeRecords>(*here.kept, job_.clock,
+                                                                 here.arguments.begin_again);
     master::MasterOptions options =
         master_process::master_options(here.arguments, first, kJobToken, job_.rng);
     if (here.wanted_nodes)
         options.services.emplace_back([&here](const master::ServiceContext& context) {
             return here.wanted_nodes->service(context);
         });
-    here.master = std::make_unique<master::Master>(job_.executor, job_.clock, *here.records,
-                                                   std::move(options));
+    here.master = std::make_unique<master::Master>(job_.executor, job_.clock,
+                                                   here.records->records(), std::move(options));
     here.master->listen(std::make_unique<SharedListener>(here.listener));
     const auto ended = co_await here.master->run();
     if (!ended) job_.invariants.say(name + ": its master gives up: " + ended.error().message());
