@@ -9,7 +9,7 @@
 namespace muster::master_process {
 
 /// A job's record as one life of a master in its process has it: it waits where the record can't be
-/// reached, and with `begins_again` (`--begin-again`) a job that has failed begins anew.
+/// reached, and with `begins_again` (`--begin-again`) a job that has failed begins again.
 ///
 /// Refers to what it is made over, and to the clock. Thread: theirs.
 class LifeRecords {
