@@ -84,6 +84,8 @@ void Dependents::change_rules(CountingRules next, const jobs::JobStatus& status)
     if (!first_look && next.members && rules_.members)
         left = legacies(rules_, expectations_.get(), types_, *next.members);
     const CountingRules former_rules = std::exchange(rules_, std::move(next));
+    const bool turned = !first_look && former_rules.paused != paused &&
+                        former_rules.generation == rules_.generation;
     for (const TypeFacts& type : rules_.facts->types)
         if (const std::int32_t slots = rules_.slots_of(type); slots > 0)
             slot({type.type, slots - 1});
@@ -99,6 +101,7 @@ void Dependents::change_rules(CountingRules next, const jobs::JobStatus& status)
             }
             write_off(id, slot);
             if (!first_look && !former_rules.wants(id)) forget_restarts(id, slot);
+            if (turned && former_rules.wants(id)) keep_restarts(former_rules, id, slot);
         }
     }
     for (const Legacy& legacy : left) hand_over(legacy);
@@ -221,6 +224,16 @@ void Dependents::forget_restarts(SlotId id, Slot& slot) const {
     ReplicaTotals own;
     count(own, id, slot, +1);
     slot.carried = -own.restarts;
+}
+
+/// A job was suspended or resumed while pods of it that have ended are still there. How they ended was
+/// counted before, or is no restart: either way it costs what it has cost.
+void Dependents::keep_restarts(const CountingRules& before, SlotId id, Slot& slot) const {
+    ReplicaTotals then;
+    add_to(then, before, expectations_.get(), id, slot, +1);
+    ReplicaTotals own;
+    count(own, id, slot, +1);
+    slot.carried += then.restarts - own.restarts;
 }
 
 std::int32_t Dependents::restarts_of(SlotId id) const {

@@ -130,6 +130,7 @@ class Dependents {
     void note_predecessors();
     void write_off(SlotId id, Slot& slot) const;
     void forget_restarts(SlotId id, Slot& slot) const;
+    void keep_restarts(const CountingRules& before, SlotId id, Slot& slot) const;
     void pod_left(Slot& slot, const std::string& uid);
     void pod_came(Slot& slot, PodPtr pod);
     void pod_shown_again(const PodPtr& pod);

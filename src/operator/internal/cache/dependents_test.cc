@@ -382,6 +382,32 @@ TEST(Dependents, ARestartIsNotCountedAgainWhenItsReplicaIsWantedAgain) {
     expect_one("with its successor");
 }
 
+// Found by `muster simulate elastic-jobs-chaos --seed 42198`: the operator saw a suspension and its end
+// before it could delete the pods, which had failed before.
+TEST(Dependents, ARestartIsNotCountedAgainWhenItsJobIsResumed) {
+    const JobSketch runs{.masters = -1, .workers = 2, .policy = "OnFailure"};
+    const JobSketch rests{.masters = -1, .workers = 2, .policy = "OnFailure", .suspend = true};
+    Cache cache(runs);
+    cache.show({{.index = 0, .restart_history = {.restarts = 1}}, {.index = 1}});
+    for (const int index : {0, 1})
+        cache.show({.index = index,
+                    .phase = PodPhase::kFailed,
+                    .exit_code = 137,
+                    .restart_history = {.restarts = 1 - index}});
+    for (int times = 0; times < 3; ++times) {
+        EXPECT_EQ(cache.workers().restarts, 3);
+        cache.configure(rests);
+        EXPECT_EQ(cache.workers().restarts, 3);
+        cache.configure(runs);
+    }
+    for (const int index : {0, 1}) {
+        cache.lose(fmt::format("demo-worker-{}", index));
+        EXPECT_EQ(cache.workers().restarts, 3);
+    }
+    EXPECT_EQ(cache.dependents.at(kWorker0)->carried, 2) << "what its successor will say";
+    EXPECT_EQ(cache.dependents.at(kWorker1)->carried, 1);
+}
+
 struct EndRow {
     std::string name;
     std::vector<PodSketch> life;  ///< of worker 0, the last before it is gone
