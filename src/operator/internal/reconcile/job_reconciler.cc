@@ -157,16 +157,15 @@ Look JobReconciler::look(UnderWay& turn, StatusTurn status_turn) {
         return {.enough = true};
     if (clock_.now() < turn.look_at) return {};
     turn.look_at = clock_.now() + kLongReconcile;
-    if (controller_.ready() > 0) return {.enough = true};
-    if (!now->facts) return {};
+    if (controller_.ready() > 0 || status_turn == StatusTurn::kLost) return {.enough = true};
+    // What is counted follows from statuses that are written: one that is on its way may be lost.
+    if (!now->facts || status_turn == StatusTurn::kTaken) return {};
     Dependents& dependents = caches_.table().of(job.uid);
     dependents.configure(now->facts, turn.told);
     Plan next = plan(*now, turn.told, dependents, caches_.table().orphans_of(turn.key),
                      clock_.wall_now(), caches_.integrations().state_for(*now));
     if (!next.status || next.only_counts) return {};
-    if (!turn.may_tell || !only_runs(turn.told, next) || status_turn == StatusTurn::kLost)
-        return {.enough = true};
-    if (status_turn == StatusTurn::kTaken) return {};
+    if (!turn.may_tell || !only_runs(turn.told, next)) return {.enough = true};
     report_unknown_transition(turn.key, state_of(turn.told), state_of(*next.status));
     turn.interim.push_back(new_status(turn.told, *next.status));
     turn.told = *next.status;
