@@ -254,6 +254,20 @@ TEST(ElasticInvariants, AnEndIsFinalInItsRecord) {
     EXPECT_THAT(story.broken(), ElementsAre("verdict"));
 }
 
+// Found by `muster simulate elastic-jobs --seed 42145`: the record could not be written for a minute, in
+// which a node came and was lost.
+TEST(ElasticInvariants, AWorldThatWasLostBeforeAnyoneWasToldOfItIsAReasonToStop) {
+    for (const std::uint64_t lost : {1u, 2u}) {
+        Story story;
+        story.all_begin(1);
+        job_protocol::Incident incident = story.incident(lost);
+        incident.charge = job_protocol::Charge::kNode;
+        if (lost == 2) story.record({incident});
+        story.rules.stops("a0", world(1), 1s);
+        EXPECT_EQ(story.broken().empty(), lost == 2);
+    }
+}
+
 TEST(ElasticInvariants, AJobThatBeginsAgainForgetsAFailureWithItsCharges) {
     for (const bool again : {true, false}) {
         Story story;

@@ -207,12 +207,23 @@ bool Invariants::was_begun_twice(const job_protocol::World& world) const {
     return begun_alone && was_charged(world.generation, world.restarts - 1);
 }
 
+/// A later world was made and lost before a node was told of it, since the record could not be written:
+/// the charge tells. Its members were to begin again anyway.
+bool Invariants::was_replaced_unseen(const job_protocol::World& world) const {
+    return std::ranges::any_of(kept_, [&](const Kept& kept) {
+        return std::ranges::any_of(kept.charged, [&](const Incident& incident) {
+            return world.generation < incident.generation && !worlds_.contains(incident.generation);
+        });
+    });
+}
+
 bool Invariants::may_stop(const job_protocol::World& world) {
     if (died_.contains({world.generation, world.restarts})) return true;
     if (end() || std::ranges::any_of(kept_, [&](const Kept& kept) {
             return kept.end && !(kept.newest_at_end < world.generation);
         }))
         return true;
+    if (was_replaced_unseen(world)) return true;
     if (std::any_of(made_.upper_bound(world.generation), made_.end(),
                     [&](const auto& made) { return made.second.nodes > world.nodes; }))
         return true;

@@ -168,6 +168,7 @@ class Invariants {
     FaultWindows way_of_masters() const;
     bool has_excuse(const Known& world) const;
     bool was_begun_twice(const job_protocol::World& world) const;
+    bool was_replaced_unseen(const job_protocol::World& world) const;
     bool may_stop(const job_protocol::World& world);
 
     const Clock& clock_;
