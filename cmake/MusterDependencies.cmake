@@ -60,6 +60,12 @@ target_link_libraries(muster_zlib INTERFACE ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIB
 add_library(muster_re2 INTERFACE)
 target_link_libraries(muster_re2 INTERFACE ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libre2.a Threads::Threads)
 
+# Digests of checkpoints, from its header alone: what a worker of any image loads needs no library.
+find_path(MUSTER_XXHASH_INCLUDE xxhash.h)
+if(NOT MUSTER_XXHASH_INCLUDE)
+    message(FATAL_ERROR "No xxhash. Run ./dev setup, or install libxxhash-dev.")
+endif()
+
 # Debian has it as a shared library alone. Its core: numbers and their text, no server.
 find_library(MUSTER_PROMETHEUS_CORE prometheus-cpp-core)
 if(NOT MUSTER_PROMETHEUS_CORE)

@@ -6,7 +6,7 @@
 # finds these modules does without.
 packages_build=(
     clang-19 lld-19 cmake ninja-build ccache ca-certificates
-    libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libc-ares-dev libsqlite3-dev zlib1g-dev libre2-dev prometheus-cpp-dev
+    libfmt-dev libspdlog-dev libcli11-dev libyaml-cpp-dev libssl-dev libc-ares-dev libsqlite3-dev zlib1g-dev libre2-dev prometheus-cpp-dev libxxhash-dev
     libprotobuf-dev protobuf-compiler
     libgtest-dev libgmock-dev
 )

@@ -1,0 +1,117 @@
+#include "checkpoint/shm/segment_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "checkpoint/image/slot_choice.h"
+
+namespace muster::checkpoint {
+namespace {
+
+/// The lock of who writes a segment, in its header.
+constexpr std::uint64_t kWritersLock = 0;
+
+}  // namespace
+
+Result<SegmentWriter> SegmentWriter::over(SegmentFile file) {
+    TRY(const bool alone, try_lock(file.fd(), kWritersLock, LockKind::kExclusive));
+    if (!alone)
+        return Error(Code::kConflict,
+                     fmt::format("another process saves the checkpoints of rank {} of the job {}",
+                                 file.facts().owner.rank, file.facts().owner.job));
+    SegmentWriter writer(std::make_unique<SegmentFile>(std::move(file)));
+    TRY(const Newest newest, writer.newest());
+    writer.last_ = newest.sequence;
+    const SegmentShape& shape = writer.file().shape();
+    for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
+        const SlotHeader header = writer.file().slot_header(slot);
+        if (check_slot_header(header, shape))
+            writer.last_ = std::max(writer.last_, header.sequence);
+    }
+    return writer;
+}
+
+Result<Newest> SegmentWriter::newest() const {
+    return read_newest(file_->newest_word().load(std::memory_order_acquire), file_->shape().slots);
+}
+
+/// Takes its lock.
+Result<std::uint32_t> SegmentWriter::take_slot() {
+    const SegmentShape& shape = file_->shape();
+    TRY(const Newest newest, this->newest());
+    const auto newest_slot = newest.sequence == 0 ? std::nullopt : std::optional(newest.slot);
+    std::vector<SlotState> slots(shape.slots);
+    for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
+        slots[slot].sequence = file_->word(shape.slot_begin(slot)).load(std::memory_order_relaxed);
+        TRY(slots[slot].held, is_locked(file_->fd(), shape.slot_begin(slot)));
+    }
+    while (const auto slot = next_slot(slots, newest_slot)) {
+        TRY(const bool taken, try_lock(file_->fd(), shape.slot_begin(*slot), LockKind::kExclusive));
+        if (taken) return *slot;
+        slots[*slot].held = true;  // by a reader that came meanwhile
+    }
+    return Error(
+        Code::kTooManyRequests,
+        fmt::format("each of {} slots has the newest image or is being read", shape.slots));
+}
+
+Result<SegmentWriter::Save> SegmentWriter::begin(Table table, const ImageFacts& facts) {
+    TRY(table, lay_out(std::move(table)));
+    TRY(std::string text, encode(table));
+    const SegmentShape& shape = file_->shape();
+    if (const std::uint64_t needed = needed_capacity(table, text); needed > shape.capacity)
+        return Error(Code::kTooLarge, fmt::format("an image of {} bytes, and a slot has {}", needed,
+                                                  shape.capacity));
+    TRY(const std::uint32_t slot, take_slot());
+    TRY(const Newest newest, this->newest());
+    if (newest.sequence != 0 && newest.slot == slot)
+        file_->newest_word().store(0, std::memory_order_release);
+    const std::uint64_t begin = shape.slot_begin(slot);
+    file_->word(begin).store(0, std::memory_order_release);
+    file_->word(begin + kDigestedWord).store(0, std::memory_order_release);
+    std::memcpy(file_->image(slot).data(), text.data(), text.size());
+    Save save(*this, slot, std::move(table), facts);
+    save.text_ = std::move(text);
+    return save;
+}
+
+SegmentWriter::Save::Save(SegmentWriter& writer, std::uint32_t slot, Table table, ImageFacts facts)
+    : writer_(&writer), slot_(slot), table_(std::move(table)), facts_(facts) {}
+
+SegmentWriter::Save::Save(Save&& other) noexcept
+    : writer_(std::exchange(other.writer_, nullptr)),
+      slot_(other.slot_),
+      table_(std::move(other.table_)),
+      text_(std::move(other.text_)),
+      facts_(other.facts_) {}
+
+SegmentWriter::Save::~Save() {
+    if (writer_ == nullptr) return;
+    const SegmentFile& file = *writer_->file_;
+    unlock(file.fd(), file.shape().slot_begin(slot_));
+}
+
+std::span<std::byte> SegmentWriter::Save::tensor(std::size_t index) const {
+    CHECK(writer_ != nullptr, "a save is over once it is published");
+    const Tensor& tensor = table_.tensors.at(index);
+    return writer_->file_->image(slot_).subspan(text_.size() + tensor.begin, tensor.bytes());
+}
+
+void SegmentWriter::Save::publish() {
+    CHECK(writer_ != nullptr, "a save is published once");
+    const SegmentFile& file = *writer_->file_;
+    const std::uint64_t begin = file.shape().slot_begin(slot_);
+    const std::uint64_t sequence = ++writer_->last_;
+    const SlotHeader header = make_slot_header(sequence, facts_, table_, text_);
+    std::memcpy(file.bytes(begin, sizeof header).data(), &header, sizeof header);
+    file.newest_word().store(Newest{.sequence = sequence, .slot = slot_}.word(),
+                             std::memory_order_release);
+    unlock(file.fd(), begin);
+    writer_ = nullptr;
+}
+
+}  // namespace muster::checkpoint
