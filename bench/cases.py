@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+import checkpoint_cases
 import elastic_cases
 import elastic_native_cases
 import elastic_store_cases
@@ -510,6 +511,7 @@ CASES = {
     **manifest_cases.CASES,
     **elastic_cases.CASES,
     **elastic_native_cases.CASES,
+    **checkpoint_cases.CASES,
     **elastic_store_cases.CASES,
     **elasticjob_cases.CASES,
     **elasticjob_training_cases.CASES,

@@ -73,10 +73,13 @@ ALLOWED = {
     },
     "thread": {
         "src/base/async/side_thread.cc": "what would hold the loop for too long",
+        "src/checkpoint/copy/copier.cc": "memory is faster than one core",
+        "src/checkpoint/checkpoint_bench.cc": "the same, as its peer has it",
         "src/store/internal/file/thread.cc": "a commit blocks in fsync",
         "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",
     },
     "mutex": {
+        "src/checkpoint/copy/copier.cc": "the threads of a copy",
         "src/base/log.cc": "the store's threads log, too",
         "src/store/internal/file/file_writer.cc": "the queue between the loop and the writer",
         "src/store/internal/file/file_reader.cc": "threads that parse take turns at reading",

@@ -127,6 +127,12 @@ std::span<std::byte> SegmentFile::image(std::uint32_t slot) const {
     return bytes(shape().slot_begin(slot) + kPage, shape().capacity);
 }
 
+void SegmentFile::touch(std::uint32_t slot) const {
+    const std::span<std::byte> all = bytes(shape().slot_begin(slot), shape().slot_bytes());
+    // A kernel before 5.14 can't: then the first save does it, as it goes.
+    ::madvise(all.data(), all.size(), MADV_POPULATE_WRITE);
+}
+
 Result<UniqueFd> SegmentFile::open_again() const {
     const std::string path = fmt::format("/proc/self/fd/{}", fd_.get());
     UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));

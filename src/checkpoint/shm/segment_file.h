@@ -19,7 +19,7 @@ namespace muster::checkpoint {
 /// process of the same user that cuts the file off kills who touches what is gone (SIGBUS).
 class SegmentFile {
   public:
-    /// Mode 0600, with all of its memory taken from the system, which takes as long as touching it.
+    /// Mode 0600, with all of its memory taken from the system, which takes as long as clearing it.
     /// kAlreadyExists; kUnavailable: there is no room, and what there is of the file is removed.
     static Result<SegmentFile> create(const std::filesystem::path& path, const SegmentOwner& owner,
                                       const SegmentShape& shape);
@@ -41,6 +41,10 @@ class SegmentFile {
     SlotHeader slot_header(std::uint32_t slot) const;
     /// Of the slot's capacity.
     std::span<std::byte> image(std::uint32_t slot) const;
+
+    /// Has the slot's pages in this process before a save needs them: else it waits for each of them. Takes
+    /// longer than a save; what is there stays as it is, and other threads may use the segment meanwhile.
+    void touch(std::uint32_t slot) const;
 
     /// A descriptor with locks of its own.
     Result<UniqueFd> open_again() const;

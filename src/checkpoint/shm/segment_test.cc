@@ -39,8 +39,8 @@ std::byte byte_of(std::uint64_t step) { return static_cast<std::byte>(step % 251
 
 Result<void> save(SegmentWriter& writer, std::uint64_t step, std::uint64_t bytes = 1000) {
     TRY(auto saving, writer.begin(two_tensors(bytes), {.epoch = 1, .generation = 2, .step = step}));
-    std::memcpy(saving.tensor(0).data(), &step, sizeof step);
-    std::ranges::fill(saving.tensor(1), byte_of(step));
+    std::ranges::fill(saving.tensor(0), byte_of(step));
+    std::memcpy(saving.tensor(1).data(), &step, sizeof step);
     saving.publish();
     return {};
 }
@@ -114,7 +114,7 @@ TEST_F(SegmentTest, ASaveThatIsNotPublishedNeverWas) {
     {
         auto saving = writer.begin(two_tensors(1000), {.step = 3});
         ASSERT_TRUE(saving);
-        std::ranges::fill(saving->tensor(1), std::byte{0xff});
+        std::ranges::fill(saving->tensor(0), std::byte{0xff});
         expect_whole(newest(), 2);
     }
     expect_whole(newest(), 2);
@@ -150,6 +150,17 @@ TEST_F(SegmentTest, OneSlotHasNothingWhileItIsWritten) {
     EXPECT_EQ(reader().newest().value(), std::nullopt);
     saving->publish();
     EXPECT_EQ(newest().facts().step, 2u);
+}
+
+TEST_F(SegmentTest, AStateMayGrowAndShrinkWithinItsSlot) {
+    SegmentWriter writer = create();
+    writer.file().touch(0);
+    std::uint64_t step = 0;
+    for (const std::uint64_t bytes : {1000u, 1000u, 50'000u, 0u, 1000u}) {
+        ASSERT_TRUE(save(writer, ++step, bytes));
+        expect_whole(newest(), step);
+        EXPECT_EQ(newest().tensor(1).size(), bytes);
+    }
 }
 
 TEST_F(SegmentTest, TheNextProcessContinues) {

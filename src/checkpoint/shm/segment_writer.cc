@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
@@ -59,11 +61,23 @@ Result<std::uint32_t> SegmentWriter::take_slot() {
         fmt::format("each of {} slots has the newest image or is being read", shape.slots));
 }
 
-Result<SegmentWriter::Save> SegmentWriter::begin(Table table, const ImageFacts& facts) {
-    TRY(table, lay_out(std::move(table)));
-    TRY(std::string text, encode(table));
+Result<void> SegmentWriter::lay_out_again(const Table& table) {
+    Layout made{.asked = table, .table = {}, .text = {}, .places = {}};
+    TRY(made.table, lay_out(table));
+    TRY(made.text, encode(made.table));
+    std::unordered_map<std::string_view, std::size_t> by_name;
+    for (std::size_t i = 0; i < made.table.tensors.size(); ++i)
+        by_name.emplace(made.table.tensors[i].name, i);
+    for (const Tensor& tensor : made.asked.tensors) made.places.push_back(by_name.at(tensor.name));
+    layout_ = std::make_shared<const Layout>(std::move(made));
+    return {};
+}
+
+Result<SegmentWriter::Save> SegmentWriter::begin(const Table& table, const ImageFacts& facts) {
+    if (!layout_ || layout_->asked != table) TRY_VOID(lay_out_again(table));
     const SegmentShape& shape = file_->shape();
-    if (const std::uint64_t needed = needed_capacity(table, text); needed > shape.capacity)
+    const std::string& text = layout_->text;
+    if (const std::uint64_t needed = needed_capacity(layout_->table, text); needed > shape.capacity)
         return Error(Code::kTooLarge, fmt::format("an image of {} bytes, and a slot has {}", needed,
                                                   shape.capacity));
     TRY(const std::uint32_t slot, take_slot());
@@ -74,19 +88,17 @@ Result<SegmentWriter::Save> SegmentWriter::begin(Table table, const ImageFacts& 
     file_->word(begin).store(0, std::memory_order_release);
     file_->word(begin + kDigestedWord).store(0, std::memory_order_release);
     std::memcpy(file_->image(slot).data(), text.data(), text.size());
-    Save save(*this, slot, std::move(table), facts);
-    save.text_ = std::move(text);
-    return save;
+    return Save(*this, slot, layout_, facts);
 }
 
-SegmentWriter::Save::Save(SegmentWriter& writer, std::uint32_t slot, Table table, ImageFacts facts)
-    : writer_(&writer), slot_(slot), table_(std::move(table)), facts_(facts) {}
+SegmentWriter::Save::Save(SegmentWriter& writer, std::uint32_t slot,
+                          std::shared_ptr<const Layout> layout, ImageFacts facts)
+    : writer_(&writer), slot_(slot), layout_(std::move(layout)), facts_(facts) {}
 
 SegmentWriter::Save::Save(Save&& other) noexcept
     : writer_(std::exchange(other.writer_, nullptr)),
       slot_(other.slot_),
-      table_(std::move(other.table_)),
-      text_(std::move(other.text_)),
+      layout_(std::move(other.layout_)),
       facts_(other.facts_) {}
 
 SegmentWriter::Save::~Save() {
@@ -97,8 +109,9 @@ SegmentWriter::Save::~Save() {
 
 std::span<std::byte> SegmentWriter::Save::tensor(std::size_t index) const {
     CHECK(writer_ != nullptr, "a save is over once it is published");
-    const Tensor& tensor = table_.tensors.at(index);
-    return writer_->file_->image(slot_).subspan(text_.size() + tensor.begin, tensor.bytes());
+    const Tensor& tensor = layout_->table.tensors[layout_->places.at(index)];
+    return writer_->file_->image(slot_).subspan(layout_->text.size() + tensor.begin,
+                                                tensor.bytes());
 }
 
 void SegmentWriter::Save::publish() {
@@ -106,7 +119,7 @@ void SegmentWriter::Save::publish() {
     const SegmentFile& file = *writer_->file_;
     const std::uint64_t begin = file.shape().slot_begin(slot_);
     const std::uint64_t sequence = ++writer_->last_;
-    const SlotHeader header = make_slot_header(sequence, facts_, table_, text_);
+    const SlotHeader header = make_slot_header(sequence, facts_, layout_->table, layout_->text);
     std::memcpy(file.bytes(begin, sizeof header).data(), &header, sizeof header);
     file.newest_word().store(Newest{.sequence = sequence, .slot = slot_}.word(),
                              std::memory_order_release);
