@@ -119,6 +119,17 @@ class Server(cluster.Cluster):
             assert time.monotonic() < deadline, f"{path} is not answered {status} after {patience} s"
             time.sleep(0.05)
 
+    def make_priorities(self, values):
+        """Classes, once pods can have them."""
+        for name, value in values.items():
+            self.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": name}, "value": value})
+            # Admission hears of a class from a watch.
+            probe = {"metadata": {"name": name}, "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]}}
+            deadline = time.monotonic() + PATIENCE
+            while "no PriorityClass" in self.call("POST", "/api/v1/namespaces/default/pods?dryRun=All", probe)[1]:
+                assert time.monotonic() < deadline, f"the class {name} is not known"
+                time.sleep(0.02)
+
 
 ACCOUNT = "system:serviceaccount:kubeflow:muster-operator"
 RIGHTS = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
@@ -159,14 +170,11 @@ AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["Requ
     {"level": "Metadata", "verbs": ["create", "update", "patch", "delete"]}, {"level": "None"}]}
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory, definitions, manifests):
-    place = tmp_path_factory.mktemp("operator")
-    (place / "audit.yaml").write_text(yaml.safe_dump(AUDIT))
-    audit = ["--audit-policy-file", place / "audit.yaml", "--audit-log-path", place / "audit.log"]
+@contextlib.contextmanager
+def installed(place, definitions, manifests, **options):
+    """A server with what `muster manifests` installs. What can't be had is skipped."""
     try:
-        with Server(place / "cluster", bare=True, more=audit) as made:
-            made.audit = place / "audit.log"
+        with Server(place, **options) as made:
             made.define(definitions)
             made.must("POST", "/api/v1/namespaces", {"metadata": {"name": "kubeflow"}})
             for each in itertools.chain.from_iterable(manifests.get(kind, []) for kind in RIGHTS):
@@ -182,6 +190,16 @@ def server(tmp_path_factory, definitions, manifests):
         pytest.skip(str(why))
     except (cluster.Failed, BuildFailed) as why:
         pytest.fail(str(why))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory, definitions, manifests):
+    place = tmp_path_factory.mktemp("operator")
+    (place / "audit.yaml").write_text(yaml.safe_dump(AUDIT))
+    audit = ["--audit-policy-file", place / "audit.yaml", "--audit-log-path", place / "audit.log"]
+    with installed(place / "cluster", definitions, manifests, bare=True, more=audit) as made:
+        made.audit = place / "audit.log"
+        yield made
 
 
 numbers = itertools.count()

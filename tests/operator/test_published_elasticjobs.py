@@ -6,19 +6,17 @@ MUSTER_CORPUS names the directory that has them as manifests/dlrover-*.yaml. Not
 import collections
 import json
 import sys
-import time
 
 import pytest
 import yaml
 
-from conftest import PATIENCE, ROOT
+from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from corpus_drill import CORPUS, published  # noqa: E402
 
 GROUP = "/apis/elastic.iml.github.io/v1alpha1/namespaces"
-PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 MANIFESTS = {path.stem: each for path in published() for each in yaml.safe_load_all(path.read_text())
              if each and each["apiVersion"].startswith("elastic.iml.github.io/")}
 JOBS = [name for name, each in MANIFESTS.items() if each["kind"] == "ElasticJob"]
@@ -171,14 +169,7 @@ def check_services(server, pods, wanted):
 @pytest.fixture(scope="session")
 def priorities(server):
     """The classes that upstream's `priority` names."""
-    for name in ("high", "low"):
-        server.must("POST", PRIORITIES, {"metadata": {"name": name}, "value": 1000})
-        # Admission hears of a class from a watch.
-        probe = {"metadata": {"name": name}, "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]}}
-        deadline = time.monotonic() + PATIENCE
-        while "no PriorityClass" in server.call("POST", "/api/v1/namespaces/default/pods?dryRun=All", probe)[1]:
-            assert time.monotonic() < deadline, f"the class {name} is not known"
-            time.sleep(0.02)
+    server.make_priorities({"high": 1000, "low": 1000})
 
 
 def post(server, stage, name):
