@@ -108,11 +108,11 @@ class Ground:
         self.server, self.stage = server, stage
         self.path = f"{GROUP}/{stage.namespace}"
 
-    def post(self, name, workers, least=1, annotations=None, priority=None):
+    def post(self, name, workers, least=1, annotations=None, priority=None, gates=()):
         """The path of a job whose workers want a GPU each, and which begins with `least` of them."""
         command = ["/bin/sh", "-c", f"dlrover-run --nnodes={least}:$NODE_NUM --nproc_per_node=1 train.py"]
         container = {"name": "main", "image": "train:1", "command": command, "resources": {"limits": {GPU: "1"}}}
-        worker = {"replicas": workers, "template": {"spec": {"containers": [container]}}}
+        worker = {"replicas": workers, "template": {"spec": {"containers": [container], "schedulingGates": [{"name": gate} for gate in gates]}}}
         if priority:
             worker["priority"] = priority
         self.server.must("POST", f"{self.path}/elasticjobs?fieldValidation=Strict", {
@@ -299,3 +299,20 @@ def test_a_node_that_the_job_leaves_out_gets_none_of_its_pods_although_it_has_ro
     ground.placed_on("moves-edljob-worker-2", "other")
     stage.run("moves-edljob-worker-2")
     ground.complete(path, workers=2)
+
+
+def test_the_time_at_a_gate_does_not_count(ground, nodes, server, stage):
+    nodes.add("without", gpus=0)
+    annotations = {"pending_timeout": "3", "pending_fail_strategy": "2"}
+    gated = ground.post("gated", workers=1, annotations=annotations, gates=["example.com/quota"])
+    pod = f"{stage.pods_path}/gated-edljob-worker-0"
+    server.until(pod, bool)
+    # One without a gate, and with the same limit: when it ends, the other has been at its gate for as long.
+    ground.failed(ground.post("free", workers=1, annotations=annotations))
+    assert not {"Incomplete", "Failed"} & {each["type"] for each in server.must("GET", gated)["status"]["conditions"]}
+    opened = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    server.merge(pod, {"spec": {"schedulingGates": None}})
+    failed = ground.failed(gated)
+    [since] = re.findall(rf"1 of 1 worker pods \(gated-edljob-worker-0\) can't be scheduled since ({TIME}), longer than 3 s", failed["message"])
+    assert datetime.datetime.fromisoformat(since) >= opened, failed
+    assert datetime.datetime.fromisoformat(failed["lastTransitionTime"]) - opened >= datetime.timedelta(seconds=3)

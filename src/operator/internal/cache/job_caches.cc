@@ -43,8 +43,12 @@ JobCaches::JobCaches(kube::Client& client, Clock& clock, Rng& rng, TaskGroup& ta
       integrations_(client, clock, rng, tasks, options_.namespace_, integration_handlers()),
       pods_(
           client, clock, rng, kube::types::kPods, dependent_list(),
-          [this](const json::value& object) { return project_pod(object, options_.kinds); }, {},
-          options_.lists),
+          [this, &clock](const json::value& object) {
+              const PodPtr* known = pods_.find(kube::namespaced_name_of(object.get_object()));
+              return project_pod(object, options_.kinds, known == nullptr ? nullptr : known->get(),
+                                 clock.wall_now());
+          },
+          {}, options_.lists),
       services_(
           client, clock, rng, kube::types::kServices, dependent_list(),
           [this](const json::value& object) { return project_service(object, options_.kinds); }, {},

@@ -203,23 +203,40 @@ std::optional<WallTime> end_of(const json::value& object, const PodRecord& pod) 
     return last;
 }
 
-/// The condition by which a scheduler says that no node takes the pod. That it waits at a gate is no
-/// refusal.
-const json::value* refusal_of(const json::value* status) {
+/// The condition that says why the pod is not scheduled, if that is the reason.
+const json::value* not_scheduled(const json::value* status, std::string_view reason) {
     for (const json::value& condition : list(child(status, "conditions")))
         if (text(child(&condition, "type")) == "PodScheduled")
             return text(child(&condition, "status")) == "False" &&
-                           text(child(&condition, "reason")) == "Unschedulable"
+                           text(child(&condition, "reason")) == reason
                        ? &condition
                        : nullptr;
     return nullptr;
+}
+
+/// The condition by which a scheduler says that no node takes the pod. That it waits at a gate is no
+/// refusal.
+const json::value* refusal_of(const json::value* status) {
+    return not_scheduled(status, "Unschedulable");
+}
+
+/// The condition's time is that of its status, which is "False" at a gate as it is after the first
+/// refusal: the refusal began when it was seen to follow the gate.
+WallTime refused_since(const json::value& refusal, const PodRecord& pod, const PodRecord* before,
+                       WallTime now) {
+    const WallTime told = time_at(refusal, {"lastTransitionTime"}).value_or(pod.created);
+    if (before == nullptr || before->uid != pod.uid) return told;
+    if (before->gated) return std::max(told, now);
+    const bool known = before->problem && before->problem->refused_since;
+    return known ? std::max(told, *before->problem->refused_since) : told;
 }
 
 /// In a large cluster a scheduler has a word for every sort of node.
 constexpr std::size_t kLongestRefusal = 1024;
 
 std::shared_ptr<const PodProblem> problem_of_refusal(const json::value& refusal,
-                                                     const PodRecord& pod) {
+                                                     const PodRecord& pod, const PodRecord* before,
+                                                     WallTime now) {
     const std::string words = text(child(&refusal, "message"));
     std::string message = fmt::format("Error pod {} condition message: ", pod.name);
     const auto words_at = static_cast<std::uint16_t>(message.size());
@@ -227,13 +244,14 @@ std::shared_ptr<const PodProblem> problem_of_refusal(const json::value& refusal,
     return std::make_shared<const PodProblem>(
         PodProblem{.reason = "Unschedulable",
                    .message = std::move(message),
-                   .refused_since = time_at(refusal, {"lastTransitionTime"}).value_or(pod.created),
+                   .refused_since = refused_since(refusal, pod, before, now),
                    .words_at = words_at});
 }
 
 /// What upstream reports for an abnormal pod: container statuses if there are any, else those of
 /// the init containers, else the newest condition (pkg/core/pod.go, GetAbnormalPods' callers).
-std::shared_ptr<const PodProblem> problem_of(const json::value& object, const PodRecord& pod) {
+std::shared_ptr<const PodProblem> problem_of(const json::value& object, const PodRecord& pod,
+                                             const PodRecord* before, WallTime now) {
     if (pod.deleting || pod.ended()) return nullptr;
     const auto found = [](std::string reason, std::string message) {
         return std::make_shared<const PodProblem>(
@@ -259,7 +277,8 @@ std::shared_ptr<const PodProblem> problem_of(const json::value& object, const Po
                                      name, message));
     }
     if (!containers->empty()) return nullptr;
-    if (const json::value* refusal = refusal_of(status)) return problem_of_refusal(*refusal, pod);
+    if (const json::value* refusal = refusal_of(status))
+        return problem_of_refusal(*refusal, pod, before, now);
     const json::value* newest = nullptr;
     std::string newest_time;
     for (const json::value& condition : list(child(status, "conditions"))) {
@@ -347,7 +366,8 @@ Credentials read_identity(const json::value& object, std::string_view what, Kind
 
 }  // namespace
 
-std::optional<PodPtr> project_pod(const json::value& object, Kinds kinds) {
+std::optional<PodPtr> project_pod(const json::value& object, Kinds kinds, const PodRecord* before,
+                                  WallTime now) {
     auto pod = std::make_shared<PodRecord>();
     const Credentials identity = read_identity(object, "Pod", kinds, *pod);
     if (identity == Credentials::kNone) return std::nullopt;
@@ -373,7 +393,8 @@ std::optional<PodPtr> project_pod(const json::value& object, Kinds kinds) {
         .generation = annotated_number(object, kube::kGenerationAnnotation, kMostOfJob),
         .in_a_row = annotated_number(object, jobs::annotations::kInARow)};
     pod->ended_at = end_of(object, *pod);
-    pod->problem = problem_of(object, *pod);
+    pod->gated = not_scheduled(status, "SchedulingGated") != nullptr;
+    pod->problem = problem_of(object, *pod, before, now);
     if (!kind.owned_types.empty())
         if (std::string address = text(child(status, "podIP")); !address.empty())
             pod->address = std::make_shared<const std::string>(std::move(address));

@@ -61,7 +61,8 @@ struct DependentRecord {
 struct PodProblem {
     std::string reason;
     std::string message;
-    /// Since when a scheduler finds no node for it; unset: it has one, or none was looked for yet.
+    /// Since when a scheduler finds no node for it; unset: it has one, or none was looked for yet. The time
+    /// at a scheduling gate is no part of it, where the gate was seen.
     std::optional<WallTime> refused_since = std::nullopt;
     std::uint16_t words_at = 0;  ///< where in the message the scheduler's words begin
 
@@ -79,6 +80,7 @@ struct PodRecord : DependentRecord {
     bool named_as_replica = true;
     bool ready =
         false;  ///< its condition Ready; only for kinds with an order of start or rising ids
+    bool gated = false;     ///< waits at a scheduling gate: no node is looked for
     std::int32_t rank = 0;  ///< its index, unless its annotation says otherwise
     /// How often the kind's default container has ended so far, and its last exit code.
     std::int32_t exits = 0;
@@ -141,8 +143,10 @@ bool has_asked(const JobRecord& job, const Asked& asked);
 
 /// Nothing for a pod or service that is not a replica of a kind that we know: one of another
 /// program, or without usable labels.
+/// `before`: what is known of the pod, or null; `now`: when this was seen.
 std::optional<PodPtr> project_pod(const json::value& object,
-                                  std::span<const jobs::JobKind* const> kinds = jobs::all_kinds());
+                                  std::span<const jobs::JobKind* const> kinds = jobs::all_kinds(),
+                                  const PodRecord* before = nullptr, WallTime now = {});
 std::optional<ServicePtr> project_service(
     const json::value& object, std::span<const jobs::JobKind* const> kinds = jobs::all_kinds());
 

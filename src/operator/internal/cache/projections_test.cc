@@ -398,7 +398,7 @@ TEST(Records, ARefusalOfASchedulerIsKeptWithItsTime) {
     const std::string many(10'000, 'x');
     EXPECT_EQ(read(refused(R"("message": ")" + many + '"')).problem->scheduler_words().size(),
               1024u);
-    // It waits for somebody's leave, and no node was looked for; or it has one.
+    // It waits at a gate, and no node was looked for; or it has one.
     for (const std::string other :
          {R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
               "reason": "SchedulingGated", "message": "m"}]})",
@@ -408,6 +408,34 @@ TEST(Records, ARefusalOfASchedulerIsKeptWithItsTime) {
         const PodRecord waits = read(other);
         EXPECT_FALSE(waits.problem && waits.problem->refused_since) << other;
     }
+}
+
+// The API server sets the condition at a gate, and its time stays when a scheduler changes its reason
+// (k8s.io/kubernetes pkg/api/v1/pod, UpdatePodCondition).
+TEST(Records, TheTimeAtAGateIsNoTimeWithoutANode) {
+    const auto at = [](const char* time) { return kube::parse_time(time).value(); };
+    const auto read = [&](const char* reason, const PodRecord* before, WallTime now,
+                          const char* told = "2026-01-01T00:00:00Z") {
+        json::value object = pod_object();
+        object.at("status") = json::parse(fmt::format(
+            R"({{"phase": "Pending", "conditions": [{{"type": "PodScheduled", "status": "False",
+                "reason": "{}", "message": "m", "lastTransitionTime": "{}"}}]}})",
+            reason, told));
+        return **project_pod(object, jobs::all_kinds(), before, now);
+    };
+    const PodRecord gated = read("SchedulingGated", nullptr, at("2026-01-01T00:00:00Z"));
+    EXPECT_TRUE(gated.gated);
+    const WallTime opened = at("2026-01-01T01:00:00Z");
+    const PodRecord refused = read("Unschedulable", &gated, opened);
+    EXPECT_FALSE(refused.gated);
+    EXPECT_EQ(refused.problem->refused_since, opened);
+    const PodRecord again = read("Unschedulable", &refused, opened + std::chrono::hours(1));
+    EXPECT_EQ(again.problem->refused_since, opened) << "it is refused since then";
+    const PodRecord lost =
+        read("Unschedulable", &again, opened + std::chrono::hours(3), "2026-01-01T03:30:00Z");
+    EXPECT_EQ(lost.problem->refused_since, at("2026-01-01T03:30:00Z")) << "it had a node meanwhile";
+    const PodRecord first = read("Unschedulable", nullptr, opened);
+    EXPECT_EQ(first.problem->refused_since, at("2026-01-01T00:00:00Z")) << "no gate was seen";
 }
 
 // training-operator pkg/controller.v1/common, TestManagedByExternalController.

@@ -55,6 +55,7 @@ TypeInWait type_in_wait(const ReplicaTypeState& state, const jobs::PendingPolicy
         const Slot* slot = dependents.at({state.facts.type, i});
         if (slot == nullptr || !slot->pod || takes_over(state, i)) continue;
         const PodRecord& pod = *slot->pod;
+        if (pod.gated) continue;
         const bool refused = pod.problem && pod.problem->refused_since;
         type.waiting.push_back(
             {.pod = pod.name,
