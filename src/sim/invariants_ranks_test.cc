@@ -48,6 +48,30 @@ TEST_F(RanksTest, OneThatTakesOverMayBeBesideTheOther) {
     EXPECT_THAT(world.broken(), ElementsAre("one-pod")) << "no status wants this one beside it";
 }
 
+// Found by `muster simulate elastic-jobs-chaos --seed 62642`.
+TEST_F(RanksTest, AFailureOfAPodThatWasTakenOverNeedNotCount) {
+    for (const bool takes_over : {true, false}) {
+        Changes story;
+        story.job(R"({"apiVersion":"elastic.iml.github.io/v1alpha1","kind":"ElasticJob"})");
+        if (takes_over)
+            story.job(
+                R"({"status":{"members":{"worker":{"ids":"0,5","ranks":{"5":0},"next":6}}}})");
+        story.pod("a", 0, kRunning);
+        if (!takes_over) story.pod("a", 0, kFailed);
+        story.pod("b", 5, rank(0));
+        if (takes_over) story.pod("a", 0, kFailed);
+        story.remove_pod("a");
+        story.wait(1min);
+        story.job(fmt::format(R"({{"status":{{"conditions":[{{"type":"Succeeded","status":"True"}}],
+                                  "completionTime":"{}"}}}})",
+                              story.time()));
+        if (takes_over)
+            EXPECT_THAT(story.broken(), IsEmpty());
+        else
+            EXPECT_THAT(story.broken(), ElementsAre("restarts-least"));
+    }
+}
+
 TEST_F(RanksTest, LivePodsOfTwoBreakNone) {
     world.pod("a", 5, rank(0));
     world.pod("b", 0, rank(1));

@@ -203,7 +203,9 @@ std::int64_t JobLedger::least_restarts(const std::string& type, Instant when) co
         for (std::size_t i = 0; i < replica.pods.size(); ++i) {
             const PodEntry& pod = replica.pods[i];
             if (pod.excused || pod.evidence_at > when) continue;
-            const bool followed = i + 1 < replica.pods.size();
+            // One that has failed when another runs in its place was to go anyway.
+            const bool followed =
+                i + 1 < replica.pods.size() && !is_takeover(id.first, pod, replica.pods[i + 1]);
             sum += pod.sure_restarts + (followed && pod.sure_bad ? 1 : 0);
         }
     }
