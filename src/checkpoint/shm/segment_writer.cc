@@ -42,9 +42,8 @@ Result<Newest> SegmentWriter::newest() const {
 }
 
 /// Takes its lock.
-Result<std::uint32_t> SegmentWriter::take_slot() {
+Result<std::uint32_t> SegmentWriter::take_slot(const Newest& newest) {
     const SegmentShape& shape = file_->shape();
-    TRY(const Newest newest, this->newest());
     const auto newest_slot = newest.sequence == 0 ? std::nullopt : std::optional(newest.slot);
     std::vector<SlotState> slots(shape.slots);
     for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
@@ -80,8 +79,8 @@ Result<SegmentWriter::Save> SegmentWriter::begin(const Table& table, const Image
     if (const std::uint64_t needed = needed_capacity(layout_->table, text); needed > shape.capacity)
         return Error(Code::kTooLarge, fmt::format("an image of {} bytes, and a slot has {}", needed,
                                                   shape.capacity));
-    TRY(const std::uint32_t slot, take_slot());
     TRY(const Newest newest, this->newest());
+    TRY(const std::uint32_t slot, take_slot(newest));
     if (newest.sequence != 0 && newest.slot == slot)
         file_->newest_word().store(0, std::memory_order_release);
     const std::uint64_t begin = shape.slot_begin(slot);

@@ -63,7 +63,7 @@ class SegmentWriter {
   private:
     explicit SegmentWriter(std::unique_ptr<SegmentFile> file) : file_(std::move(file)) {}
     Result<void> lay_out_again(const Table& table);
-    Result<std::uint32_t> take_slot();
+    Result<std::uint32_t> take_slot(const Newest& newest);
     Result<Newest> newest() const;
 
     std::unique_ptr<SegmentFile> file_;          ///< at one place, for Save
