@@ -63,7 +63,7 @@ TEST_F(NameLookupTest, AStopEndsWhatWaits) {
                    [&](std::exception_ptr thrown, Result<std::vector<std::string>> found) {
                        if (!thrown && !found) code = found.error().code();
                    });
-    settle();
+    // The loop begins both in this order, so that the resolver's thread can't answer in between.
     await(names_.stop());
     settle();
     EXPECT_EQ(code, Code::kCancelled);

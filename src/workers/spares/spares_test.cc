@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
+#include <filesystem>
 
 #include "base/async/task_fault.h"
 #include "base/log.h"
@@ -203,9 +205,18 @@ TEST_F(SparesTest, OneThatWasTakenWhileItImportedTeachesAsWell) {
 }
 
 TEST_F(SparesTest, ThereIsNoneThatCouldNeverBeWarm) {
-    write("ranked.py", "import os\nRANK = os.environ.get('RANK')\n");
+    write("ranked.py",
+          "import os\nRANK = os.environ.get('RANK')\n"
+          "open(os.environ['ROOT'] + '/seen-' + str(os.getpid()), 'w').close()\n");
     world.options().spares->modules = {"ranked"};
     start(0, 2);
+    const auto both_import = [&] {
+        return std::ranges::count_if(
+                   std::filesystem::directory_iterator(world.root()), [](const auto& entry) {
+                       return entry.path().filename().string().starts_with("seen-");
+                   }) == 2;
+    };
+    EXPECT_TRUE(world.eventually(both_import, 60s)) << "one may begin long after the other";
     EXPECT_TRUE(world.eventually([&] { return count_logged("reads RANK") > 0; }, 60s));
     EXPECT_TRUE(world.eventually([&] { return spare_pids(2).empty(); }, 60s));
     stop();
