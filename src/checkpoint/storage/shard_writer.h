@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "checkpoint/image/pieces.h"
 #include "checkpoint/storage/storage.h"
 
 namespace muster::checkpoint {
@@ -24,10 +23,6 @@ struct StoredShard {
 
     friend bool operator==(const StoredShard&, const StoredShard&) = default;
 };
-
-/// What a file is made of, one after the other: of memory that others own, and that must not change meanwhile.
-using Pieces = std::vector<std::span<const std::byte>>;
-std::uint64_t bytes_of(const Pieces& pieces);
 
 /// Writes `pieces` as the file `directory`/`name`, under another name until it is on the disk, with as many threads,
 /// and makes its digests on the way. The new name holds once the directory is synced, which is the caller's part. What an error leaves is removed.
