@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "job_protocol/checkpoint_commit_protocol.h"
 #include "job_protocol/kv_protocol.h"
 #include "job_protocol/node_check_protocol.h"
 #include "job_protocol/protocol.h"
@@ -225,6 +226,19 @@ TEST(WireBytes, OfParameterServers) {
                  "0a08726573746f72656412017718012000");
     expect_bytes(VersionRequest{}, "0a06676c6f62616c");
     expect_bytes(VersionAnswer{.version = -1}, "0801");
+}
+
+TEST(WireBytes, Checkpoints) {
+    expect_bytes(StoredShards{.root = "/d", .manifest = "{}"}, "0a022f6412027b7d");
+    using State = CheckpointFate::State;
+    expect_bytes(CheckpointFate{.state = State::kWrite, .manifest = "{}"},
+                 "0a05777269746512027b7d");
+    expect_bytes(CheckpointFate{.state = State::kCommitted}, "0a09636f6d6d6974746564");
+    expect_bytes(CheckpointFate{.state = State::kSuperseded, .why = "9"},
+                 "0a0a737570657273656465641a0139");
+    expect_bytes(CheckpointFate{.state = State::kRefused, .why = "9"}, "0a07726566757365641a0139");
+    expect_bytes(CommitEnd{.root = "/d", .epoch = 5, .generation = 9, .step = 300, .error = "full"},
+                 "0a022f641005180920ac022a0466756c6c");
 }
 
 TEST(WireBytes, MasterClaims) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <muster/checkpoint.pb.h>
 #include <muster/job.pb.h>
 #include <muster/kv_store.pb.h>
 #include <muster/node_check.pb.h>
@@ -10,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "job_protocol/checkpoint_commit.h"
 #include "job_protocol/directives.h"
 #include "job_protocol/failure.h"
 #include "job_protocol/internal/conversion.h"
@@ -84,6 +86,20 @@ inline constexpr auto kNames<VersionKind> = std::to_array<Name<VersionKind>>({
     {VersionKind::kLocal, "local"},
     {VersionKind::kRestored, "restored"},
 });
+
+template <>
+inline constexpr auto kNames<CheckpointFate::State> = std::to_array<Name<CheckpointFate::State>>({
+    {CheckpointFate::State::kRefused, "refused"},
+    {CheckpointFate::State::kWrite, "write"},
+    {CheckpointFate::State::kCommitted, "committed"},
+    {CheckpointFate::State::kSuperseded, "superseded"},
+});
+
+// checkpoint.proto
+
+MESSAGE(StoredShards, FIELD(root), FIELD(manifest));
+MESSAGE(CheckpointFate, FIELD(state), FIELD(manifest), FIELD(why));
+MESSAGE(CommitEnd, FIELD(root), FIELD(epoch), FIELD(generation), FIELD(step), FIELD(error));
 
 // node_check.proto
 

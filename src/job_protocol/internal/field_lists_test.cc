@@ -62,14 +62,15 @@ Fields fields_of_lists() {
 
 // A field that a list lacks would be lost on its way, and nobody would see it.
 TEST(FieldLists, HaveAllFieldsOfAllMessages) {
-    EXPECT_EQ((fields_of_lists<CheckPeer, Check, LinkFigures, CheckResult, Generation, Member,
-                               World, FailureReport, Report, BudgetTerm, PolicyOptions, Terms,
-                               Hello, Wait, job_protocol::Run, Stop, Verdict, Directive, Incident,
-                               Section, JobRecord, KvSpace, SetKey, GetKey, AddToKey, CompareSetKey,
-                               DeleteKey, AwaitKeys, EnterBarrier, JoinSyncPoint, AwaitSyncPoint,
-                               KvRequest, KvAnswer, TaskVersions, PsAttendance, PsCluster,
-                               VersionRequest, VersionAnswer, MasterClaim>()),
-              fields_of_protos());
+    EXPECT_EQ(
+        (fields_of_lists<CheckPeer, Check, LinkFigures, CheckResult, Generation, Member, World,
+                         FailureReport, Report, BudgetTerm, PolicyOptions, Terms, Hello, Wait,
+                         job_protocol::Run, Stop, Verdict, Directive, Incident, Section, JobRecord,
+                         KvSpace, SetKey, GetKey, AddToKey, CompareSetKey, DeleteKey, AwaitKeys,
+                         EnterBarrier, JoinSyncPoint, AwaitSyncPoint, KvRequest, KvAnswer,
+                         TaskVersions, PsAttendance, PsCluster, VersionRequest, VersionAnswer,
+                         MasterClaim, StoredShards, CheckpointFate, CommitEnd>()),
+        fields_of_protos());
 }
 
 }  // namespace
