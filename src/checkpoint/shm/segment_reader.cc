@@ -1,6 +1,7 @@
 #include "checkpoint/shm/segment_reader.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "checkpoint/image/digest.h"
@@ -79,27 +80,52 @@ Result<std::optional<HeldImage>> SegmentReader::newest() const {
     return Error(Code::kUnavailable, "images are saved faster than one can be held");
 }
 
-/// nullopt: a writer came first, and there is a newer one.
-Result<std::optional<HeldImage>> SegmentReader::hold(const Newest& newest) const {
+/// What the headers say, the newest first; a slot that is being written has none.
+std::vector<Newest> SegmentReader::images() const {
+    std::vector<Newest> found;
+    for (std::uint32_t slot = 0; slot < file_->shape().slots; ++slot)
+        if (const std::uint64_t sequence = file_->slot_header(slot).sequence; sequence != 0)
+            found.push_back({.sequence = sequence, .slot = slot});
+    std::ranges::sort(found, std::greater<>(), &Newest::sequence);
+    return found;
+}
+
+Result<std::optional<HeldImage>> SegmentReader::of_step(std::uint64_t step) const {
+    for (const Newest& image : images()) {
+        if (file_->slot_header(image.slot).facts.step != step) continue;
+        TRY(std::optional<HeldImage> held, hold(image));
+        if (held && held->facts().step == step) return held;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::uint64_t> SegmentReader::steps() const {
+    std::vector<std::uint64_t> found;
+    for (const Newest& image : images()) found.push_back(file_->slot_header(image.slot).facts.step);
+    return found;
+}
+
+/// nullopt: a writer came first.
+Result<std::optional<HeldImage>> SegmentReader::hold(const Newest& image) const {
     TRY(UniqueFd lock, file_->open_again());
     const SegmentShape& shape = file_->shape();
-    TRY(const bool held, try_lock(lock.get(), shape.slot_begin(newest.slot), LockKind::kShared));
+    TRY(const bool held, try_lock(lock.get(), shape.slot_begin(image.slot), LockKind::kShared));
     if (!held) return std::nullopt;
-    const SlotHeader header = file_->slot_header(newest.slot);
-    if (header.sequence != newest.sequence) {
-        const bool moved_on = file_->newest_word().load(std::memory_order_acquire) != newest.word();
-        if (moved_on) return std::nullopt;
+    const SlotHeader header = file_->slot_header(image.slot);
+    if (header.sequence != image.sequence) {
+        if (file_->newest_word().load(std::memory_order_acquire) != image.word())
+            return std::nullopt;
         return Error(Code::kInvalid, "the newest image is not where it is said to be");
     }
     TRY_VOID(check_slot_header(header, shape));
-    const std::span<const std::byte> image = file_->image(newest.slot).first(header.image_bytes);
-    const std::string text(text_of(image.first(header.table_bytes)));
+    const std::span<const std::byte> bytes = file_->image(image.slot).first(header.image_bytes);
+    const std::string text(text_of(bytes.first(header.table_bytes)));
     if (digest_of(std::as_bytes(std::span(text))) != header.table_digest)
-        return Error(Code::kInvalid, "the table of the newest image is damaged");
+        return Error(Code::kInvalid, "the table of the image is damaged");
     TRY(Table table, decode(text, header.image_bytes));
     if (table.tensors.size() != header.tensors)
-        return Error(Code::kInvalid, "the table of the newest image has other tensors");
-    return HeldImage(file_, std::move(lock), newest.slot, header, std::move(table));
+        return Error(Code::kInvalid, "the table of the image has other tensors");
+    return HeldImage(file_, std::move(lock), image.slot, header, std::move(table));
 }
 
 }  // namespace muster::checkpoint

@@ -60,9 +60,15 @@ class SegmentReader {
     /// nullopt: there is none. kInvalid: what is said to be one is damaged. kUnavailable: each time that
     /// it was to be held, the writer had begun to write over it.
     Result<std::optional<HeldImage>> newest() const;
+    /// The image of that step, the newest of them if there are several. nullopt: there is none any more. kInvalid: it is
+    /// damaged.
+    Result<std::optional<HeldImage>> of_step(std::uint64_t step) const;
+    /// The steps of all images that can be held now, the newest image first.
+    std::vector<std::uint64_t> steps() const;
 
   private:
-    Result<std::optional<HeldImage>> hold(const Newest& newest) const;
+    std::vector<Newest> images() const;
+    Result<std::optional<HeldImage>> hold(const Newest& image) const;
 
     std::shared_ptr<const SegmentFile> file_;
 };

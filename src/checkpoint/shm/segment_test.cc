@@ -152,6 +152,39 @@ TEST_F(SegmentTest, OneSlotHasNothingWhileItIsWritten) {
     EXPECT_EQ(newest().facts().step, 2u);
 }
 
+TEST_F(SegmentTest, AnImageIsFoundByItsStepAsLongAsItIsThere) {
+    SegmentWriter writer = create();
+    EXPECT_THAT(reader().steps(), IsEmpty());
+    for (const std::uint64_t step : {10u, 20u, 30u}) ASSERT_TRUE(save(writer, step));
+    EXPECT_THAT(reader().steps(), ElementsAre(30, 20));
+    for (const std::uint64_t step : {20u, 30u})
+        expect_whole(reader().of_step(step).value().value(), step);
+    EXPECT_EQ(reader().of_step(10).value(), std::nullopt);
+
+    const HeldImage older = reader().of_step(20).value().value();
+    const auto refused = save(writer, 40);
+    EXPECT_EQ(refused.error().code(), Code::kTooManyRequests) << "it is held";
+    EXPECT_THAT(refused.error().message(), HasSubstr("of step 20"));
+    expect_whole(older, 20);
+}
+
+TEST_F(SegmentTest, AStepThatIsSavedAgainIsTheNewerImage) {
+    SegmentWriter writer = create();
+    ASSERT_TRUE(save(writer, 10, 500));
+    ASSERT_TRUE(save(writer, 10, 1000));
+    EXPECT_EQ(reader().of_step(10).value()->sequence(), 2u);
+}
+
+TEST_F(SegmentTest, AStepThatIsBeingWrittenIsNotFound) {
+    SegmentWriter writer = create();
+    ASSERT_TRUE(save(writer, 10));
+    auto saving = writer.begin(two_tensors(1000), {.step = 20}).value();
+    EXPECT_THAT(reader().steps(), ElementsAre(10));
+    EXPECT_EQ(reader().of_step(20).value(), std::nullopt);
+    saving.publish();
+    EXPECT_THAT(reader().steps(), ElementsAre(20, 10));
+}
+
 TEST_F(SegmentTest, AStateMayGrowAndShrinkWithinItsSlot) {
     SegmentWriter writer = create();
     writer.file().touch(0);
@@ -215,7 +248,8 @@ TEST_F(SegmentTest, BitsThatFlipAreNamed) {
     flip(image + kPage + 3);
     EXPECT_THAT(newest().damaged(), ElementsAre("step", "model"));
     flip(image + 20);
-    EXPECT_THAT(reader().newest().error().message(), HasSubstr("table of the newest image"));
+    EXPECT_THAT(reader().newest().error().message(),
+                HasSubstr("the table of the image is damaged"));
     flip(kShape.slot_begin(0) + 24);
     EXPECT_THAT(reader().newest().error().message(), HasSubstr("header of the image"));
     flip(kShape.slot_begin(0));

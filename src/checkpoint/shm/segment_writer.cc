@@ -1,6 +1,7 @@
 #include "checkpoint/shm/segment_writer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -46,18 +47,21 @@ Result<std::uint32_t> SegmentWriter::take_slot(const Newest& newest) {
     const SegmentShape& shape = file_->shape();
     const auto newest_slot = newest.sequence == 0 ? std::nullopt : std::optional(newest.slot);
     std::vector<SlotState> slots(shape.slots);
+    std::vector<std::uint64_t> read;
     for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
         slots[slot].sequence = file_->word(shape.slot_begin(slot)).load(std::memory_order_relaxed);
         TRY(slots[slot].held, is_locked(file_->fd(), shape.slot_begin(slot)));
+        if (slots[slot].held) read.push_back(file_->slot_header(slot).facts.step);
     }
     while (const auto slot = next_slot(slots, newest_slot)) {
         TRY(const bool taken, try_lock(file_->fd(), shape.slot_begin(*slot), LockKind::kExclusive));
         if (taken) return *slot;
         slots[*slot].held = true;  // by a reader that came meanwhile
+        read.push_back(file_->slot_header(*slot).facts.step);
     }
-    return Error(
-        Code::kTooManyRequests,
-        fmt::format("each of {} slots has the newest image or is being read", shape.slots));
+    return Error(Code::kTooManyRequests,
+                 fmt::format("each of {} slots has the newest image or is being read (of step {})",
+                             shape.slots, fmt::join(read, ", ")));
 }
 
 Result<void> SegmentWriter::lay_out_again(const Table& table) {
