@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+namespace muster::checkpoint {
+
+/// Of Python's pickles (Lib/pickletools.py), those that are binary.
+enum class Opcode : std::uint8_t {
+    kMark = '(',
+    kStop = '.',
+    kPop = '0',
+    kPopMark = '1',
+    kDup = '2',
+    kBinInt = 'J',
+    kBinInt1 = 'K',
+    kBinInt2 = 'M',
+    kNone = 'N',
+    kBinPersistent = 'Q',
+    kReduce = 'R',
+    kBinUnicode = 'X',
+    kAppend = 'a',
+    kBuild = 'b',
+    kGlobal = 'c',
+    kAppends = 'e',
+    kBinGet = 'h',
+    kLongBinGet = 'j',
+    kList = 'l',
+    kBinPut = 'q',
+    kLongBinPut = 'r',
+    kSetItem = 's',
+    kTuple = 't',
+    kSetItems = 'u',
+    kDict = 'd',
+    kEmptyDict = '}',
+    kEmptyList = ']',
+    kEmptyTuple = ')',
+    kBinFloat = 'G',
+    kBinBytes = 'B',
+    kShortBinBytes = 'C',
+    kProtocol = 0x80,
+    kNewObject = 0x81,
+    kTuple1 = 0x85,
+    kTuple2 = 0x86,
+    kTuple3 = 0x87,
+    kTrue = 0x88,
+    kFalse = 0x89,
+    kLong1 = 0x8a,
+    kLong4 = 0x8b,
+    kShortBinUnicode = 0x8c,
+    kBinUnicode8 = 0x8d,
+    kBinBytes8 = 0x8e,
+    kEmptySet = 0x8f,
+    kAddItems = 0x90,
+    kFrozenSet = 0x91,
+    kNewObjectWithWords = 0x92,
+    kStackGlobal = 0x93,
+    kMemoize = 0x94,
+    kFrame = 0x95,
+};
+
+}  // namespace muster::checkpoint
