@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/check.h"
 
 namespace muster::checkpoint {
 namespace {
@@ -47,12 +47,9 @@ class NodeWriter {
             case PickleKind::kReal:
                 to_.real(node.real);
                 return {};
-            case PickleKind::kGlobal: {
-                const std::size_t space = node.text.find(' ');
-                to_.global(std::string_view(node.text).substr(0, space),
-                           std::string_view(node.text).substr(space + 1));
+            case PickleKind::kGlobal:
+                to_.global_of(node);
                 return {};
-            }
             default:
                 break;
         }
@@ -238,6 +235,14 @@ void PickleWriter::global(std::string_view module, std::string_view name) {
     op('c');
     out_ += line;
     globals_.emplace(line, remember());
+}
+
+void PickleWriter::global_of(const PickleNode& node) {
+    const std::string_view text = node.text;
+    const std::size_t space = text.find(' ');
+    CHECK(node.kind == PickleKind::kGlobal && space != std::string_view::npos,
+          "a global has a module and a name");
+    global(text.substr(0, space), text.substr(space + 1));
 }
 
 void PickleWriter::integers(std::span<const std::uint64_t> values) {

@@ -28,6 +28,8 @@ class PickleWriter {
     void bytes(std::string_view raw);
     /// The same again costs two bytes.
     void global(std::string_view module, std::string_view name);
+    /// A kGlobal of a tree.
+    void global_of(const PickleNode& node);
     /// Of numbers: a shape.
     void integers(std::span<const std::uint64_t> values);
 

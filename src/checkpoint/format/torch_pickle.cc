@@ -16,7 +16,8 @@ std::string_view storage_class(std::string_view dtype) {
 void write_torch_tensor(PickleWriter& writer, const TorchTensor& tensor) {
     const std::string_view type = storage_class(tensor.dtype);
     // The newer call takes a storage of bytes and a type, the older one a storage that has a type.
-    const bool newer = type.empty() || tensor.dtype != tensor.storage.dtype;
+    const bool newer =
+        type.empty() || tensor.storage.is_untyped || tensor.dtype != tensor.storage.dtype;
     writer.global("torch._utils", newer ? "_rebuild_tensor_v3" : "_rebuild_tensor_v2");
     writer.mark();
     write_torch_storage(writer, tensor.storage);
