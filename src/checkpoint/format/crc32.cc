@@ -14,9 +14,9 @@ namespace muster::checkpoint {
 namespace {
 
 /// Long enough that to combine two of them costs nothing beside them.
-constexpr std::size_t kPart = std::size_t{8} << 20;
+constexpr std::size_t kCrcPart = std::size_t{8} << 20;
 
-struct Part {
+struct CrcPart {
     std::size_t piece;
     std::span<const std::byte> bytes;
     std::uint32_t crc = 0;
@@ -27,13 +27,13 @@ std::uint32_t crc_of(std::span<const std::byte> bytes) {
         ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-std::vector<Part> parts_of(const Pieces& pieces) {
-    std::vector<Part> parts;
+std::vector<CrcPart> crc_parts_of(const Pieces& pieces) {
+    std::vector<CrcPart> parts;
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
         const std::span<const std::byte> all = pieces[piece];
-        for (std::size_t at = 0; at < all.size(); at += kPart)
+        for (std::size_t at = 0; at < all.size(); at += kCrcPart)
             parts.push_back(
-                {.piece = piece, .bytes = all.subspan(at, std::min(kPart, all.size() - at))});
+                {.piece = piece, .bytes = all.subspan(at, std::min(kCrcPart, all.size() - at))});
     }
     return parts;
 }
@@ -42,7 +42,7 @@ std::vector<Part> parts_of(const Pieces& pieces) {
 
 std::vector<std::uint32_t> crc32_of(const Pieces& pieces, int threads) {
     CHECK(threads >= 1, "the caller's thread is one");
-    std::vector<Part> parts = parts_of(pieces);
+    std::vector<CrcPart> parts = crc_parts_of(pieces);
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         for (std::size_t i = next++; i < parts.size(); i = next++)
@@ -50,14 +50,14 @@ std::vector<std::uint32_t> crc32_of(const Pieces& pieces, int threads) {
     };
     {
         // More threads than whole parts would have nothing to do.
-        const std::uint64_t useful = bytes_of(pieces) / kPart + 1;
+        const std::uint64_t useful = bytes_of(pieces) / kCrcPart + 1;
         std::vector<std::jthread> others;
         for (int i = 1; i < threads && static_cast<std::uint64_t>(i) < useful; ++i)
             others.emplace_back(work);
         work();
     }
     std::vector<std::uint32_t> all(pieces.size(), 0);
-    for (const Part& part : parts)
+    for (const CrcPart& part : parts)
         all[part.piece] = static_cast<std::uint32_t>(
             ::crc32_combine(all[part.piece], part.crc, static_cast<z_off_t>(part.bytes.size())));
     return all;

@@ -6,18 +6,16 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/visible_text.h"
 #include "checkpoint/format/crc32.h"
-#include "checkpoint/format/pickle_reader.h"
+#include "checkpoint/format/shown_name.h"
 #include "checkpoint/format/torch_file.h"
 #include "checkpoint/format/torch_pickle.h"
 #include "checkpoint/format/torch_tree.h"
 #include "checkpoint/format/zip_writer.h"
+#include "checkpoint/pickle/pickle_reader.h"
 
 namespace muster::checkpoint {
 namespace {
-
-std::string shown(std::string_view name) { return '"' + visible_line(name.substr(0, 200)) + '"'; }
 
 /// An archive of one value: its pickle, and the storages that this names by their numbers.
 struct Archive {
@@ -62,7 +60,7 @@ class Archives {
         if (tensor.element_bytes == 0 || tensor.storage.element_bytes == 0)
             return Error(Code::kUnsupported,
                          fmt::format("the tensor {} is of the type {}, which is not known",
-                                     shown(name_of(path)), shown(tensor.dtype)));
+                                     shown_name(name_of(path)), shown_name(tensor.dtype)));
         Archive made{.entry = {.path = std::move(path),
                                .dtype = tensor.dtype,
                                .global_shape = tensor.shape,
@@ -99,7 +97,7 @@ class Archives {
         if (!fits)
             return Error(Code::kInvalid, fmt::format("the tensor {} reaches beyond that of which "
                                                      "it is said to be a part",
-                                                     shown(name_of(entry.path))));
+                                                     shown_name(name_of(entry.path))));
         entry.global_shape = placement.global_shape;
         entry.offsets = placement.offsets;
         return {};
@@ -133,7 +131,7 @@ class Archives {
     std::unordered_map<std::string_view, const Placement*> placements_;
 };
 
-Result<void> write(Composed& file, Archive& archive, std::span<const std::uint32_t> crcs) {
+Result<void> write_archive(Composed& file, Archive& archive, std::span<const std::uint32_t> crcs) {
     // Tensors are aligned in the file as they are in their archive.
     file.add_owned(
         std::string((kZipAlignment - file.bytes() % kZipAlignment) % kZipAlignment, '\0'));
@@ -171,7 +169,7 @@ Result<DistributedFile> compose_distributed(const ImageView& image,
     DistributedFile made;
     std::span<const std::uint32_t> rest = crcs;
     for (Archive& archive : archives) {
-        TRY_VOID(write(made.file, archive, rest));
+        TRY_VOID(write_archive(made.file, archive, rest));
         rest = rest.subspan(archive.storages.size());
         made.entries.push_back(std::move(archive.entry));
     }

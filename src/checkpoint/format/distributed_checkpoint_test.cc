@@ -4,15 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/format/distributed_metadata.h"
-#include "checkpoint/format/pickle_writer.h"
 #include "checkpoint/format/python_fixture.h"
 #include "checkpoint/format/torch_pickle.h"
+#include "checkpoint/pickle/pickle_reader.h"
+#include "checkpoint/pickle/pickle_writer.h"
 
 namespace muster::checkpoint::distributed_checkpoint_test {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using namespace std::literals;
 
 Tensor tensor(std::string name, Dtype dtype, std::vector<std::uint64_t> shape) {
     return {.name = std::move(name), .dtype = dtype, .shape = std::move(shape)};
@@ -191,6 +192,111 @@ if __name__ == "__main__":
     for world in (1, 3):
         mp.spawn(work, (world,), nprocs=world)
 )py");
+}
+
+TEST(DistributedMetadata, RanksMustAgreeAndHaveAllOfIt) {
+    const DistributedEntry whole{.path = {{.key = "w"}},
+                                 .dtype = "float32",
+                                 .global_shape = {4, 2},
+                                 .offsets = {0, 0},
+                                 .sizes = {4, 2}};
+    DistributedEntry upper = whole, lower = whole, other_type = whole, other_shape = whole;
+    upper.sizes = {3, 2};
+    lower.sizes = {1, 2};
+    lower.offsets = {3, 0};
+    other_type.dtype = "float16";
+    other_shape.global_shape = {8, 1};
+    const DistributedEntry value{.path = {{.key = "w"}}};
+    const struct {
+        std::vector<DistributedEntry> first;
+        std::vector<DistributedEntry> second;
+        const char* said;  ///< nullptr: they fit
+    } rows[] = {
+        {{whole}, {whole}, nullptr},
+        {{upper}, {lower}, nullptr},
+        {{value}, {value}, nullptr},
+        {{}, {}, nullptr},
+        {{upper}, {}, "\"w\" has 8 elements, and the ranks together have 6"},
+        {{upper}, {whole}, "together have 14"},
+        {{whole}, {other_type}, "the ranks 0 and 1 have another type or shape of \"w\""},
+        {{whole}, {other_shape}, "another type or shape"},
+        {{whole}, {value}, "another type or shape"},
+    };
+    for (const auto& row : rows) {
+        const auto made = compose_metadata(std::vector<RankEntries>{
+            {.rank = 0, .entries = row.first}, {.rank = 1, .entries = row.second}});
+        EXPECT_EQ(made.has_value(), row.said == nullptr);
+        if (row.said != nullptr && !made) {
+            EXPECT_THAT(made.error().message(), HasSubstr(row.said));
+        }
+    }
+}
+
+TEST(DistributedCheckpoint, APlacementMustFitItsTensor) {
+    const TestImage image =
+        TestImage::of({tensor("w", Dtype::kF32, {2, 3})}, {std::string(24, '\0')});
+    const struct {
+        std::vector<std::uint64_t> global_shape;
+        std::vector<std::uint64_t> offsets;
+        bool good;
+    } rows[] = {
+        {{2, 3}, {0, 0}, true},           {{4, 3}, {2, 0}, true}, {{4, 3}, {3, 0}, false},
+        {{4, 3}, {0, 1}, false},          {{6}, {0}, false},      {{4, 3}, {2}, false},
+        {{4, 3}, {UINT64_MAX, 0}, false},
+    };
+    for (const auto& row : rows) {
+        const std::vector<Placement> placements = {
+            {.name = "w", .global_shape = row.global_shape, .offsets = row.offsets}};
+        const auto made = compose_distributed(image.view(), placements, 1);
+        EXPECT_EQ(made.has_value(), row.good);
+        if (!made) continue;
+        EXPECT_EQ(made->entries[0].offsets, row.offsets);
+        EXPECT_EQ(made->entries[0].begin % 64, 0u);
+        EXPECT_EQ(made->entries[0].begin + made->entries[0].bytes, made->file.bytes());
+    }
+}
+
+TEST(DistributedCheckpoint, OnlyWhatATensorNeedsOfItsStorageIsWritten) {
+    PickleWriter tree;
+    TorchTensor part{
+        .storage = {.key = "base", .dtype = "float32", .element_bytes = 4, .elements = 1000},
+        .dtype = "float32",
+        .element_bytes = 4,
+        .offset = 10,
+        .shape = {2, 5},
+        .strides = {5, 1}};
+    tree.empty_dict();
+    tree.mark();
+    tree.text("part");
+    write_torch_tensor(tree, part);
+    tree.set_items();
+    const std::string text = tree.finish();
+    const TestImage image = TestImage::of(
+        {tensor("base", Dtype::kF32, {1000}), tensor("muster.tree", Dtype::kU8, {text.size()})},
+        {std::string(4000, '~'), text});
+    const auto made = compose_distributed(image.view(), {}, 1);
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(std::ranges::count(text_of(made->file), '~'), 40);
+}
+
+TEST(FlattenedTree, NamesThatTwoHaveAndKeysThatAreNoneAreRefused) {
+    const struct {
+        std::string_view pickle;
+        const char* said;
+    } rows[] = {
+        {"]."sv, "is of a dictionary"},
+        {"}NNs."sv, "a key in the state"},
+        {"}(X\1\0\0\0a}X\1\0\0\0bNsX\3\0\0\0a.bNu."sv, "two values have the name \"a.b\""},
+        {"}q\0K\1h\0s."sv, "nested too deeply"},
+        {"}K\1]q\0h\0as."sv, nullptr},
+    };
+    for (const auto& row : rows) {
+        const auto leaves = flatten(read_pickle(row.pickle).value());
+        EXPECT_EQ(leaves.has_value(), row.said == nullptr) << row.said;
+        if (row.said != nullptr && !leaves) {
+            EXPECT_THAT(leaves.error().message(), HasSubstr(row.said));
+        }
+    }
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/visible_text.h"
-#include "checkpoint/format/pickle_writer.h"
+#include "checkpoint/format/shown_name.h"
+#include "checkpoint/pickle/pickle_writer.h"
 
 namespace muster::checkpoint {
 namespace {
@@ -16,10 +16,8 @@ namespace {
 constexpr std::string_view kMetadataModule = "torch.distributed.checkpoint.metadata";
 constexpr std::string_view kFilesModule = "torch.distributed.checkpoint.filesystem";
 
-std::string shown(std::string_view name) { return '"' + visible_line(name.substr(0, 200)) + '"'; }
-
 /// nullopt: more than can be counted.
-std::optional<std::uint64_t> volume(const std::vector<std::uint64_t>& shape) {
+std::optional<std::uint64_t> elements_of(const std::vector<std::uint64_t>& shape) {
     if (std::ranges::find(shape, 0u) != shape.end()) return 0;
     std::uint64_t elements = 1;
     for (const std::uint64_t size : shape)
@@ -28,62 +26,62 @@ std::optional<std::uint64_t> volume(const std::vector<std::uint64_t>& shape) {
 }
 
 /// A part of a value, and which rank's file has it.
-struct Part {
+struct StoredPart {
     std::uint32_t rank;
     const DistributedEntry* entry;
 };
 /// A value of the checkpoint: a tensor of parts, or one thing.
-struct Value {
+struct StoredValue {
     std::string name;
-    std::vector<Part> parts;
+    std::vector<StoredPart> parts;
 
     const DistributedEntry& first() const { return *parts.front().entry; }
     bool is_tensor() const { return !first().dtype.empty(); }
 };
 
-Result<void> check_whole(const Value& value) {
+Result<void> check_whole(const StoredValue& value) {
     if (!value.is_tensor()) return {};
     std::uint64_t parts = 0;
-    for (const Part& part : value.parts) {
-        const auto elements = volume(part.entry->sizes);
+    for (const StoredPart& part : value.parts) {
+        const auto elements = elements_of(part.entry->sizes);
         if (!elements || __builtin_add_overflow(parts, *elements, &parts))
             return Error(Code::kInvalid,
                          fmt::format("the tensor {} has more elements than can be counted",
-                                     shown(value.name)));
+                                     shown_name(value.name)));
     }
-    const auto whole = volume(value.first().global_shape);
+    const auto whole = elements_of(value.first().global_shape);
     if (whole == parts) return {};
     return Error(Code::kInvalid,
                  fmt::format("the tensor {} has {} elements, and the ranks together have {}",
-                             shown(value.name), whole.value_or(UINT64_MAX), parts));
+                             shown_name(value.name), whole.value_or(UINT64_MAX), parts));
 }
 
 /// By name, in the order in which they are first there.
-Result<std::vector<Value>> values_of(std::span<const RankEntries> ranks) {
-    std::vector<Value> values;
+Result<std::vector<StoredValue>> values_of(std::span<const RankEntries> ranks) {
+    std::vector<StoredValue> values;
     std::unordered_map<std::string, std::size_t> by_name;
     for (const RankEntries& rank : ranks)
         for (const DistributedEntry& entry : rank.entries) {
             std::string name = name_of(entry.path);
             const auto [known, is_new] = by_name.emplace(name, values.size());
-            const Part part{.rank = rank.rank, .entry = &entry};
+            const StoredPart part{.rank = rank.rank, .entry = &entry};
             if (is_new) {
                 values.push_back({.name = std::move(name), .parts = {part}});
                 continue;
             }
-            Value& value = values[known->second];
+            StoredValue& value = values[known->second];
             if (value.first().dtype != entry.dtype ||
                 value.first().global_shape != entry.global_shape ||
                 value.first().path != entry.path)
                 return Error(Code::kInvalid,
                              fmt::format("the ranks {} and {} have another type or shape of {}",
-                                         value.parts.front().rank, rank.rank, shown(name)));
-            const bool is_there = std::ranges::any_of(value.parts, [&](const Part& other) {
+                                         value.parts.front().rank, rank.rank, shown_name(name)));
+            const bool is_there = std::ranges::any_of(value.parts, [&](const StoredPart& other) {
                 return other.entry->offsets == entry.offsets && other.entry->sizes == entry.sizes;
             });
             if (!is_there) value.parts.push_back(part);
         }
-    for (const Value& value : values) TRY_VOID(check_whole(value));
+    for (const StoredValue& value : values) TRY_VOID(check_whole(value));
     return values;
 }
 
@@ -91,14 +89,14 @@ Result<std::vector<Value>> values_of(std::span<const RankEntries> ranks) {
 /// has besides gets that version's defaults.
 class MetadataWriter {
   public:
-    std::string write(const std::vector<Value>& values) {
+    std::string write(const std::vector<StoredValue>& values) {
         writer_.global(kMetadataModule, "Metadata");
         writer_.mark();
-        write_dict(values, [&](const Value& value) { write_storage_metadata(value); });
-        write_dict(values, [&](const Value& value) { write_path(value.first().path); });
+        write_dict(values, [&](const StoredValue& value) { write_storage_metadata(value); });
+        write_dict(values, [&](const StoredValue& value) { write_path(value.first().path); });
         writer_.empty_dict();
         writer_.mark();
-        for (const Value& value : values)
+        for (const StoredValue& value : values)
             for (std::size_t i = 0; i < value.parts.size(); ++i) write_place(value, i);
         writer_.set_items();
         writer_.tuple();
@@ -108,10 +106,10 @@ class MetadataWriter {
 
   private:
     template <class Write>
-    void write_dict(const std::vector<Value>& values, Write write) {
+    void write_dict(const std::vector<StoredValue>& values, Write write) {
         writer_.empty_dict();
         writer_.mark();
-        for (const Value& value : values) {
+        for (const StoredValue& value : values) {
             write_name(value.name);
             write(value);
         }
@@ -133,7 +131,7 @@ class MetadataWriter {
         writer_.tuple();
         writer_.call();
     }
-    void write_storage_metadata(const Value& value) {
+    void write_storage_metadata(const StoredValue& value) {
         if (!value.is_tensor()) {
             writer_.global(kMetadataModule, "BytesStorageMetadata");
             writer_.empty_tuple();
@@ -150,7 +148,7 @@ class MetadataWriter {
         write_size(value.first().global_shape);
         writer_.empty_list();
         writer_.mark();
-        for (const Part& part : value.parts) {
+        for (const StoredPart& part : value.parts) {
             writer_.global(kMetadataModule, "ChunkStorageMetadata");
             writer_.mark();
             write_size(part.entry->offsets);
@@ -170,8 +168,8 @@ class MetadataWriter {
         writer_.tuple();
     }
     /// Which bytes of which file have the part.
-    void write_place(const Value& value, std::size_t index) {
-        const Part& part = value.parts[index];
+    void write_place(const StoredValue& value, std::size_t index) {
+        const StoredPart& part = value.parts[index];
         writer_.global(kMetadataModule, "MetadataIndex");
         writer_.mark();
         write_name(value.name);

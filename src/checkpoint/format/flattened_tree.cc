@@ -7,13 +7,13 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/visible_text.h"
+#include "checkpoint/format/shown_name.h"
 #include "checkpoint/format/torch_tree.h"
 
 namespace muster::checkpoint {
 namespace {
 
-constexpr std::size_t kMostDepth = 200;
+constexpr std::size_t kMostTreeDepth = 200;
 constexpr std::size_t kMostSteps = 4'000'000;
 
 class Flattening {
@@ -24,7 +24,7 @@ class Flattening {
         if (!is_mapping(tree_[tree_.root]))
             return Error(Code::kUnsupported,
                          "a distributed checkpoint is of a dictionary, and "
-                         "this state is none");
+                         "this state is not one");
         TRY_VOID(visit(tree_.root));
         return std::move(leaves_);
     }
@@ -45,7 +45,7 @@ class Flattening {
     Result<bool> is_plain(NodeId id, std::size_t depth) {
         const auto [known, is_new] = plain_.emplace(id, true);  // meanwhile: for one in itself
         if (!is_new) return known->second;
-        if (depth > kMostDepth) return Error(Code::kTooLarge, "lists are nested too deeply");
+        if (depth > kMostTreeDepth) return Error(Code::kTooLarge, "lists are nested too deeply");
         for (const NodeId item : tree_[id].items) {
             bool plain = !is_mapping(tree_[item]);
             if (plain && tree_[item].kind == PickleKind::kList) {
@@ -68,13 +68,10 @@ class Flattening {
         return Error(Code::kUnsupported,
                      fmt::format("a key in {} is no text and no whole number", place()));
     }
-    std::string place() const {
-        return path_.empty() ? "the state"
-                             : '"' + visible_line(name_of(path_).substr(0, 200)) + '"';
-    }
+    std::string place() const { return path_.empty() ? "the state" : shown_name(name_of(path_)); }
 
     Result<void> visit(NodeId id) {
-        if (++steps_ > kMostSteps || path_.size() > kMostDepth)
+        if (++steps_ > kMostSteps || path_.size() > kMostTreeDepth)
             return Error(Code::kTooLarge,
                          fmt::format("{} has too many values or is nested too deeply", place()));
         const PickleNode& node = tree_[id];

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "checkpoint/format/pickle_tree.h"
+#include "checkpoint/pickle/pickle_tree.h"
 
 namespace muster::checkpoint {
 

@@ -9,20 +9,18 @@
 #include <vector>
 
 #include "base/lower_case.h"
-#include "base/visible_text.h"
 #include "checkpoint/format/crc32.h"
-#include "checkpoint/format/pickle_reader.h"
+#include "checkpoint/format/shown_name.h"
 #include "checkpoint/format/torch_pickle.h"
 #include "checkpoint/format/torch_tree.h"
 #include "checkpoint/format/zip_writer.h"
+#include "checkpoint/pickle/pickle_reader.h"
 
 namespace muster::checkpoint {
 namespace {
 
 /// What torch calls the archive when it writes one that has no name.
 constexpr std::string_view kArchive = "archive/";
-
-std::string shown(std::string_view name) { return '"' + visible_line(name.substr(0, 200)) + '"'; }
 
 std::string_view as_text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -35,13 +33,13 @@ Result<void> check_names(const Table& table) {
         if (tensor.name.ends_with('/'))
             return Error(Code::kInvalid, fmt::format("the tensor {}: torch would take its name "
                                                      "for that of a directory",
-                                                     shown(tensor.name)));
+                                                     shown_name(tensor.name)));
         const auto [before, is_new] = seen.emplace(lower_case(tensor.name), tensor.name);
         if (!is_new)
             return Error(Code::kInvalid,
                          fmt::format("the tensors {} and {}: torch takes names that differ by the "
                                      "case of letters for one",
-                                     shown(before->second), shown(tensor.name)));
+                                     shown_name(before->second), shown_name(tensor.name)));
     }
     return {};
 }
@@ -56,12 +54,12 @@ Result<void> check_storages(const PickleTree& tree, const Table& table) {
         if (found == bytes.end() || storage.key == kTreeTensor)
             return Error(Code::kInvalid, fmt::format("the tree names the tensor {}, which is not "
                                                      "in the image",
-                                                     shown(storage.key)));
+                                                     shown_name(storage.key)));
         if (storage.element_bytes != 0 && storage.bytes() != found->second)
             return Error(Code::kInvalid,
                          fmt::format("the tensor {} has {} bytes, and the tree "
                                      "says {}",
-                                     shown(storage.key), found->second, storage.bytes()));
+                                     shown_name(storage.key), found->second, storage.bytes()));
     }
     return {};
 }

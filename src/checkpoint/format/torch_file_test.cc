@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "checkpoint/format/pickle_writer.h"
 #include "checkpoint/format/python_fixture.h"
+#include "checkpoint/pickle/pickle_writer.h"
 
 namespace muster::checkpoint::torch_file_test {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "checkpoint/format/pickle_writer.h"
 #include "checkpoint/format/torch_tree.h"
 #include "checkpoint/image/table.h"
+#include "checkpoint/pickle/pickle_writer.h"
 
 namespace muster::checkpoint {
 

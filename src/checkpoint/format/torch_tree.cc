@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/visible_text.h"
+#include "checkpoint/format/shown_name.h"
 
 namespace muster::checkpoint {
 namespace {
@@ -41,20 +41,21 @@ constexpr std::array<TorchDtype, 23> kTorchDtypes{{
     {"complex32", std::nullopt, 4, std::nullopt},
 }};
 
-Error wrong(std::string_view what) {
+Error wrong_tensor(std::string_view what) {
     return Error(Code::kInvalid, fmt::format("a tensor's pickle: {}", what));
 }
 
-std::optional<std::uint64_t> number(const PickleNode& node) {
+std::optional<std::uint64_t> whole_number(const PickleNode& node) {
     if (node.kind != PickleKind::kInteger || node.integer < 0) return std::nullopt;
     return static_cast<std::uint64_t>(node.integer);
 }
 
-std::optional<std::vector<std::uint64_t>> numbers(const PickleTree& tree, const PickleNode& node) {
+std::optional<std::vector<std::uint64_t>> whole_numbers(const PickleTree& tree,
+                                                        const PickleNode& node) {
     if (node.kind != PickleKind::kTuple || node.items.size() > kMostDimensions) return std::nullopt;
     std::vector<std::uint64_t> all;
     for (const NodeId item : node.items) {
-        const auto one = number(tree[item]);
+        const auto one = whole_number(tree[item]);
         if (!one) return std::nullopt;
         all.push_back(*one);
     }
@@ -116,15 +117,16 @@ bool TorchTensor::is_contiguous() const {
 
 Result<TorchStorage> torch_storage(const PickleTree& tree, NodeId id) {
     const PickleNode& node = tree[id];
-    if (node.kind != PickleKind::kPersistent) return wrong("its storage is not outside of it");
+    if (node.kind != PickleKind::kPersistent)
+        return wrong_tensor("its storage is not outside of it");
     const PickleNode& parts = tree[node.items[0]];
     if (parts.kind != PickleKind::kTuple || parts.items.size() < 5)
-        return wrong("a storage's id has five parts");
+        return wrong_tensor("a storage's id has five parts");
     const auto part = [&](std::size_t i) -> const PickleNode& { return tree[parts.items[i]]; };
-    const auto elements = number(part(4));
+    const auto elements = whole_number(part(4));
     if (part(0).kind != PickleKind::kText || part(0).text != "storage" ||
         part(1).kind != PickleKind::kGlobal || part(2).kind != PickleKind::kText || !elements)
-        return wrong("a storage's id is ('storage', type, key, device, elements)");
+        return wrong_tensor("a storage's id is ('storage', type, key, device, elements)");
     TorchStorage storage{.key = part(2).text, .dtype = {}, .elements = *elements};
     const std::string_view type = part(1).text;
     for (const TorchDtype& one : kTorchDtypes)
@@ -140,7 +142,7 @@ Result<TorchStorage> torch_storage(const PickleTree& tree, NodeId id) {
     std::uint64_t bytes = 0;
     if (__builtin_mul_overflow(storage.elements, storage.element_bytes, &bytes) ||
         bytes > INT64_MAX)
-        return wrong("a storage of more bytes than can be counted");
+        return wrong_tensor("a storage of more bytes than can be counted");
     return storage;
 }
 
@@ -148,7 +150,7 @@ Result<std::optional<TorchTensor>> torch_tensor(const PickleTree& tree, NodeId i
     const PickleNode* node = &tree[id];
     if (calls(tree, *node, "torch._utils _rebuild_parameter")) {
         const PickleNode& arguments = tree[node->items[1]];
-        if (arguments.items.empty()) return wrong("a parameter of nothing");
+        if (arguments.items.empty()) return wrong_tensor("a parameter of nothing");
         node = &tree[arguments.items[0]];
     }
     const bool newer = calls(tree, *node, "torch._utils _rebuild_tensor_v3");
@@ -158,14 +160,14 @@ Result<std::optional<TorchTensor>> torch_tensor(const PickleTree& tree, NodeId i
     const auto argument = [&](std::size_t i) -> const PickleNode& {
         return tree[arguments.items[i]];
     };
-    if (arguments.items.size() < (newer ? 7 : 4)) return wrong("too few of its parts");
+    if (arguments.items.size() < (newer ? 7 : 4)) return wrong_tensor("too few of its parts");
     TorchTensor tensor;
     TRY(tensor.storage, torch_storage(tree, arguments.items[0]));
-    const auto offset = number(argument(1));
-    auto shape = numbers(tree, argument(2));
-    auto strides = numbers(tree, argument(3));
+    const auto offset = whole_number(argument(1));
+    auto shape = whole_numbers(tree, argument(2));
+    auto strides = whole_numbers(tree, argument(3));
     if (!offset || !shape || !strides || shape->size() != strides->size())
-        return wrong("offset, shape and strides are no whole numbers");
+        return wrong_tensor("offset, shape and strides are no whole numbers");
     tensor.offset = *offset;
     tensor.shape = *std::move(shape);
     tensor.strides = *std::move(strides);
@@ -174,12 +176,12 @@ Result<std::optional<TorchTensor>> torch_tensor(const PickleTree& tree, NodeId i
     if (newer) {
         const PickleNode& type = argument(6);
         if (type.kind != PickleKind::kGlobal || !type.text.starts_with("torch "))
-            return wrong("its type is none of torch's");
+            return wrong_tensor("its type is none of torch's");
         tensor.dtype = type.text.substr(6);
         const TorchDtype* const known = torch_dtype_named(tensor.dtype);
         tensor.element_bytes = known == nullptr ? 0 : known->bytes;
     }
-    if (!is_within(tensor)) return wrong("it reaches beyond its storage");
+    if (!is_within(tensor)) return wrong_tensor("it reaches beyond its storage");
     return std::optional(std::move(tensor));
 }
 
@@ -194,8 +196,8 @@ Result<std::vector<TorchStorage>> torch_storages(const PickleTree& tree) {
             all.push_back(std::move(storage));
         } else if (const TorchStorage& first = all[known->second];
                    first.bytes() != storage.bytes()) {
-            return wrong(fmt::format("the storage \"{}\" has two sizes",
-                                     visible_line(storage.key.substr(0, 200))));
+            return wrong_tensor(
+                fmt::format("the storage {} has two sizes", shown_name(storage.key)));
         }
     }
     return all;

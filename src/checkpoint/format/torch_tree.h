@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "checkpoint/format/pickle_tree.h"
 #include "checkpoint/image/dtype.h"
+#include "checkpoint/pickle/pickle_tree.h"
 
 namespace muster::checkpoint {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "base/visible_text.h"
 #include "checkpoint/format/crc32.h"
+#include "checkpoint/format/shown_name.h"
 #include "checkpoint/format/zip_layout.h"
 
 namespace muster::checkpoint {
@@ -54,9 +54,8 @@ void put_facts(std::string& to, std::uint32_t crc, std::uint64_t bytes, std::siz
 Result<void> ZipWriter::begin_entry(std::string_view name, std::uint64_t bytes, std::uint32_t crc) {
     if (name.empty() || name.size() > std::numeric_limits<std::uint16_t>::max() ||
         name.contains('\0') || !is_utf8(name))
-        return Error(Code::kInvalid,
-                     fmt::format("an archive can't have an entry with the name \"{}\"",
-                                 visible_line(name.substr(0, 200))));
+        return Error(Code::kInvalid, fmt::format("an archive can't have an entry with the name {}",
+                                                 shown_name(name)));
     std::string extra;
     if (is_wide(bytes)) {
         put(extra, kZip64Extra);

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "checkpoint/format/pickle_reader.h"
-#include "checkpoint/format/pickle_writer.h"
 #include "checkpoint/format/torch_tree.h"
+#include "checkpoint/pickle/pickle_reader.h"
+#include "checkpoint/pickle/pickle_writer.h"
 
 using namespace muster::checkpoint;
 

@@ -1,4 +1,4 @@
-#include "checkpoint/format/pickle_reader.h"
+#include "checkpoint/pickle/pickle_reader.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/format/pickle_opcodes.h"
+#include "checkpoint/pickle/pickle_opcodes.h"
 
 namespace muster::checkpoint {
 namespace {
@@ -345,12 +345,9 @@ class Machine {
             case Opcode::kAppends:
                 append(pop_to_mark());
                 break;
-            case Opcode::kAddItems: {
-                const auto items = pop_to_mark();
-                if (const NodeId id = top_of(PickleKind::kSet); id != kNoNode)
-                    add_to(node(id).items, items);
+            case Opcode::kAddItems:
+                add_items_to_set(pop_to_mark());
                 break;
-            }
             case Opcode::kSetItem:
                 set_items(pop_several(2));
                 break;
@@ -365,11 +362,11 @@ class Machine {
     static void add_to(std::vector<NodeId>& all, const std::vector<NodeId>& items) {
         all.insert(all.end(), items.begin(), items.end());
     }
-    NodeId top_of(PickleKind kind) {
+    void add_items_to_set(const std::vector<NodeId>& items) {
         const NodeId id = top();
-        if (id == kNoNode || node(id).kind == kind) return id;
-        invalid("it adds to what can't have it");
-        return kNoNode;
+        if (id == kNoNode) return;
+        if (node(id).kind != PickleKind::kSet) return invalid("it adds to what can't have it");
+        add_to(node(id).items, items);
     }
     static bool is_made(const PickleNode& one) {
         return one.kind == PickleKind::kCall || one.kind == PickleKind::kNew;

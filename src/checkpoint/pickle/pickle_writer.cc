@@ -1,4 +1,4 @@
-#include "checkpoint/format/pickle_writer.h"
+#include "checkpoint/pickle/pickle_writer.h"
 
 #include <fmt/format.h>
 

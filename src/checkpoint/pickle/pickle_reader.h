@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "checkpoint/format/pickle_tree.h"
+#include "checkpoint/pickle/pickle_tree.h"
 
 namespace muster::checkpoint {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/result.h"
-#include "checkpoint/format/pickle_tree.h"
+#include "checkpoint/pickle/pickle_tree.h"
 
 namespace muster::checkpoint {
 
