@@ -5,7 +5,7 @@
 #include <deque>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "checkpoint/image/pieces.h"
 
@@ -26,11 +26,20 @@ class Composed {
         if (bytes.empty()) return;
         pieces_.push_back(bytes);
         bytes_ += bytes.size();
+        last_is_owned_ = false;
     }
-    /// The next bytes, which belong to this file alone.
-    void add_owned(std::string bytes) {
-        // The strings of a deque stay where they are when it moves, and so do the bytes of short ones.
-        add(std::as_bytes(std::span(owned_.emplace_back(std::move(bytes)))));
+    /// The next bytes, which belong to this file alone. What is added so one after the other is one piece.
+    void add_owned(std::string_view bytes) {
+        if (bytes.empty()) return;
+        if (!last_is_owned_) {
+            owned_.emplace_back();
+            pieces_.emplace_back();
+        }
+        owned_.back() += bytes;
+        // The strings of a deque stay where they are when it grows or moves, and so do the bytes of short ones.
+        pieces_.back() = std::as_bytes(std::span(owned_.back()));
+        bytes_ += bytes.size();
+        last_is_owned_ = true;
     }
 
     const Pieces& pieces() const { return pieces_; }
@@ -40,6 +49,7 @@ class Composed {
     std::deque<std::string> owned_;
     Pieces pieces_;
     std::uint64_t bytes_ = 0;
+    bool last_is_owned_ = false;
 };
 
 }  // namespace muster::checkpoint

@@ -137,7 +137,7 @@ Result<void> write_archive(Composed& file, Archive& archive, std::span<const std
         std::string((kZipAlignment - file.bytes() % kZipAlignment) % kZipAlignment, '\0'));
     archive.entry.begin = file.bytes();
     ZipWriter zip(file);
-    TRY_VOID(zip.add_owned("archive/data.pkl", std::move(archive.pickle)));
+    TRY_VOID(zip.add_owned("archive/data.pkl", archive.pickle));
     TRY_VOID(zip.add_owned("archive/byteorder", "little"));
     for (std::size_t i = 0; i < archive.storages.size(); ++i)
         TRY_VOID(zip.add(fmt::format("archive/data/{}", i), archive.storages[i], crcs[i]));

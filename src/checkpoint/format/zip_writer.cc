@@ -75,7 +75,7 @@ Result<void> ZipWriter::begin_entry(std::string_view name, std::uint64_t bytes, 
     header += name;
     header += extra;
     entries_.push_back({.name = std::string(name), .begin = here(), .bytes = bytes, .crc = crc});
-    into_->add_owned(std::move(header));
+    into_->add_owned(header);
     return {};
 }
 
@@ -86,10 +86,10 @@ Result<void> ZipWriter::add(std::string_view name, std::span<const std::byte> co
     return {};
 }
 
-Result<void> ZipWriter::add_owned(std::string_view name, std::string content) {
+Result<void> ZipWriter::add_owned(std::string_view name, std::string_view content) {
     const std::uint32_t crc = crc32_of({std::as_bytes(std::span(content))}, 1).front();
     TRY_VOID(begin_entry(name, content.size(), crc));
-    into_->add_owned(std::move(content));
+    into_->add_owned(content);
     return {};
 }
 
@@ -145,7 +145,7 @@ void ZipWriter::finish() {
     put(directory, narrow<std::uint32_t>(bytes));
     put(directory, narrow<std::uint32_t>(begin));
     put(directory, std::uint16_t{0});  // length of a comment
-    into_->add_owned(std::move(directory));
+    into_->add_owned(directory);
 }
 
 }  // namespace muster::checkpoint

@@ -24,7 +24,7 @@ class ZipWriter {
     /// The content belongs to an image; `crc` is its CRC-32. kInvalid: a name that is empty, longer than
     /// 64 KiB, not UTF-8, or has a zero byte. That a name is there once is the caller's part.
     Result<void> add(std::string_view name, std::span<const std::byte> content, std::uint32_t crc);
-    Result<void> add_owned(std::string_view name, std::string content);
+    Result<void> add_owned(std::string_view name, std::string_view content);
     /// After the last entry: the directory.
     void finish();
 
