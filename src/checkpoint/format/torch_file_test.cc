@@ -56,7 +56,7 @@ odd = {"views": [base[10:20], base[::3], base.reshape(10, 10).t()], "empty": tor
        "parameter": torch.nn.Parameter(torch.ones(2)), "words": ("a", b"\xff", 1 << 70, -1, None, True, {1, 2}), 7: collections.OrderedDict(a=1)}
 if hasattr(torch, "uint16"):
     odd["uint16"] = torch.tensor([1, 65535], dtype=torch.uint16)
-if hasattr(torch, "float8_e5m2"):
+    # Older versions have it, but can't save it.
     odd["float8"] = torch.ones(3).to(torch.float8_e5m2)
 save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "odd": odd, "tied": odd["views"][0]})
 )py";
@@ -124,6 +124,7 @@ std::string operator+(std::string_view one, std::string_view other) {
 
 TEST_F(TorchFileTest, TorchReadsWhatItWouldHaveWritten) {
     python(kSave + kState);
+    if (HasFailure()) return;
     compose(image());
     python(kSame + R"py(
 check(torch.load("expected.pt", weights_only=False))
@@ -136,6 +137,7 @@ TEST_F(TorchFileTest, TheStateOfAModelIsReadAsNothingButWeights) {
     python(kSave + R"py(
 save(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4)).state_dict())
 )py");
+    if (HasFailure()) return;
     compose(image());
     python(kSame + R"py(
 check(torch.load("expected.pt", weights_only=True))
