@@ -74,6 +74,8 @@ ALLOWED = {
     "thread": {
         "src/base/async/side_thread.cc": "what would hold the loop for too long",
         "src/checkpoint/copy/copier.cc": "memory is faster than one core",
+        "src/checkpoint/storage/in_parallel.cc": "a disk is faster than one core that makes digests",
+        "src/checkpoint/storage/storage_contract_test.cc": "a file is written by several at once",
         "src/checkpoint/checkpoint_bench.cc": "the same, as its peer has it",
         "src/checkpoint/format/crc32.cc": "checksums of gigabytes, which one core makes too slowly; the threads end before it returns",
         "src/store/internal/file/thread.cc": "a commit blocks in fsync",
@@ -81,6 +83,9 @@ ALLOWED = {
     },
     "mutex": {
         "src/checkpoint/copy/copier.cc": "the threads of a copy",
+        "src/checkpoint/storage/in_parallel.cc": "the threads of a file that is written",
+        "src/checkpoint/storage/shard_writer.cc": "what the threads of a file have found",
+        "src/checkpoint/storage/memory_storage.cc": "a disk that several threads use",
         "src/base/log.cc": "the store's threads log, too",
         "src/store/internal/file/file_writer.cc": "the queue between the loop and the writer",
         "src/store/internal/file/file_reader.cc": "threads that parse take turns at reading",

@@ -29,6 +29,9 @@ struct StoredShard {
 Result<StoredShard> write_shard(Storage& storage, std::string_view directory, std::string_view name,
                                 const Pieces& pieces, int threads);
 
+/// Whether write_shard() gives such a name to a file that it has not written yet: what a crash has left of one can go.
+bool is_temporary(std::string_view name);
+
 /// Damage in a file: from which byte on, how many.
 struct DamagedRange {
     std::uint64_t begin = 0;

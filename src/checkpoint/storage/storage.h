@@ -18,9 +18,10 @@ class NewFile {
   public:
     virtual ~NewFile() = default;
 
-    /// Parts that don't overlap, in any order, from several threads at once. Quickest where `at`, the
-    /// bytes' address and, but for the end of the file, their number are multiples of kPage. Errors: kUnavailable with
-    /// what the system says ("no space left on the device"), each with the file's path.
+    /// Parts of the file that don't overlap, in any order, from several threads at once. Quickest where `at`, the bytes'
+    /// address and, but for the end of the file, their number are multiples of kPage. kInvalid: beyond the bytes of
+    /// create(). Else, as a rule kUnavailable, what the system says ("no space left on the device"), each with the
+    /// file's path.
     virtual Result<void> write(std::uint64_t at, std::span<const std::byte> bytes) = 0;
     /// After the last write: content and length are on the disk.
     virtual Result<void> sync() = 0;
