@@ -94,11 +94,12 @@ Result<void> make_durably(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
-    const std::filesystem::path& root) {
+Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::in(const std::filesystem::path& root) {
     UniqueFd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) return storage_failure("open", root.string(), errno);
-    return std::unique_ptr<DirectoryStorage>(new DirectoryStorage(std::move(fd), root.string()));
+    std::string name = root.string();
+    if (name.size() > 1 && name.ends_with('/')) name.pop_back();
+    return std::unique_ptr<DirectoryStorage>(new DirectoryStorage(std::move(fd), std::move(name)));
 }
 
 Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::make(
@@ -109,7 +110,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::make(
         if (part.empty() || part == "/" || part == "." || part == "..") continue;
         TRY_VOID(make_durably(made));
     }
-    return open(root);
+    return in(root);
 }
 
 std::string DirectoryStorage::shown(std::string_view path) const {

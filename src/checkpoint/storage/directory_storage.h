@@ -22,7 +22,7 @@ namespace muster::checkpoint {
 class DirectoryStorage final : public Storage {
   public:
     /// kNotFound; kInvalid: it is no directory.
-    static Result<std::unique_ptr<DirectoryStorage>> open(const std::filesystem::path& root);
+    static Result<std::unique_ptr<DirectoryStorage>> in(const std::filesystem::path& root);
     /// Makes it, and those above it, where it is not there. Their names are on the disk then.
     static Result<std::unique_ptr<DirectoryStorage>> make(const std::filesystem::path& root);
 

@@ -43,7 +43,7 @@ class MadeOfDirectory final : public Made {
     explicit MadeOfDirectory(const char* below) {
         std::string pattern = (fs::path(below) / "storage-XXXXXX").string();
         folder_ = ::mkdtemp(pattern.data());
-        storage_ = DirectoryStorage::open(folder_).value();
+        storage_ = DirectoryStorage::in(folder_).value();
     }
     ~MadeOfDirectory() override { fs::remove_all(folder_); }
     Storage& storage() override { return *storage_; }
