@@ -32,20 +32,28 @@ std::string describe(const ParallelLayout& layout);  ///< "4 ranks, 4 shards, tp
 /// The part that one rank saved.
 struct ManifestShard {
     std::uint32_t rank = 0;
-    std::vector<StoredShard> files;
+    std::vector<StoredShard> files = {};
+
+    friend bool operator==(const ManifestShard&, const ManifestShard&) = default;
 };
 
 /// What a checkpoint consists of. In its directory, as `manifest.json`; a directory without one is no
 /// checkpoint of ours. Others than it names may stand beside its files.
 struct Manifest {
-    std::string job;
-    ImageFacts facts;
+    std::string job = {};
+    ImageFacts facts = {};
     Format format = Format::kSafetensors;
-    ParallelLayout layout;
+    ParallelLayout layout = {};
     std::int64_t made_unix_ms = 0;
-    std::string data_position = {};     ///< JSON, as who shards the data says it; empty: unknown
-    std::vector<ManifestShard> shards;  ///< by rank
+    std::string data_position = {};  ///< JSON, as who shards the data says it; empty: unknown
+    std::vector<ManifestShard> shards = {};  ///< by rank
+
+    /// Else it is what some of the ranks have told.
+    bool complete() const { return shards.size() == layout.shards; }
+    friend bool operator==(const Manifest&, const Manifest&) = default;
 };
+/// Of all files.
+std::uint64_t bytes_of(const Manifest& manifest);
 
 inline constexpr std::string_view kManifestName = "manifest.json";
 /// In the root: the name of the newest checkpoint's directory, and a line's end.
@@ -56,7 +64,8 @@ inline constexpr std::uint64_t kMaxManifest = std::uint64_t{256} << 20;
 
 /// JSON with a digest of all the rest as its last field, so that a torn one is told from a whole one.
 std::string encode(const Manifest& manifest);
-/// kInvalid, with the field: no manifest, of another version, with a path that leaves its directory, damaged.
+/// kInvalid, with the field: no manifest, damaged, with a path that leaves its directory, with a rank twice. kUnsupported: of
+/// a later version.
 Result<Manifest> decode_manifest(std::string_view text);
 
 }  // namespace muster::checkpoint
