@@ -16,7 +16,7 @@ namespace muster::checkpoint {
 namespace {
 
 /// Who removes the job's memory may take the file away between two of our steps; no one does so again and again.
-constexpr int kTries = 16;
+constexpr int kLockTries = 16;
 
 bool is_there(const std::filesystem::path& path, int fd) {
     struct stat named{};
@@ -37,7 +37,7 @@ Result<UniqueFd> open_lock(const std::filesystem::path& path) {
 
 Result<UniqueFd> take_lock(const MemoryPlace& place) {
     const auto path = place.directory / writer_lock_name(place.owner, place.rank);
-    for (int tries = 0; tries < kTries; ++tries) {
+    for (int tries = 0; tries < kLockTries; ++tries) {
         TRY(UniqueFd fd, open_lock(path));
         TRY(const bool alone, try_lock(fd.get(), 0, LockKind::kExclusive));
         if (!alone)
