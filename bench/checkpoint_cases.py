@@ -1,21 +1,26 @@
-"""How long training stands still while its state is copied into memory."""
+"""How long training stands still while its state is copied into memory, and how long it takes until the copy is on the disk."""
 
 import json
 import subprocess
+import tempfile
 
 from figure import Figure
 from measure import ROOT, Failed, rounds
 
-PROGRAM = ROOT / "build" / "release" / "src" / "checkpoint" / "checkpoint_bench"
+PROGRAMS = ROOT / "build" / "release" / "src" / "checkpoint"
+
+
+def said_by(program, *arguments):
+    """What the program says, in seconds."""
+    run = subprocess.run([PROGRAMS / program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600)
+    if run.returncode != 0:
+        raise Failed(f"{program} ended with {run.returncode}\n{run.stderr[-2000:]}")
+    return json.loads(run.stdout)
 
 
 def stall(size, tensors, usual):
-    """Of a save of `size` bytes in so many tensors: what checkpoint_bench says, in seconds."""
-    command = [PROGRAM, "/dev/shm", str(size), str(tensors), str(rounds(usual))]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    if run.returncode != 0:
-        raise Failed(f"checkpoint_bench ended with {run.returncode}\n{run.stderr[-2000:]}")
-    return json.loads(run.stdout)
+    """Of a save of `size` bytes in so many tensors."""
+    return said_by("checkpoint_bench", "/dev/shm", size, tensors, rounds(usual))
 
 
 def checkpoint_copy(muster):
@@ -32,4 +37,13 @@ def checkpoint_copy(muster):
     ]
 
 
-CASES = {"checkpoint-copy": checkpoint_copy}
+def checkpoint_durable(muster):
+    """A shard of 4 GiB with its digests, against the disk's own direct write of as much."""
+    del muster
+    with tempfile.TemporaryDirectory(dir=ROOT / "build") as directory:
+        took = said_by("checkpoint_durable_bench", "/dev/shm", directory, 4 << 30, 2, rounds(5))
+    return [Figure("4 GiB durable with digests, against the disk's direct write", took["ratio"], 1.25, "times",
+                   f"{took['write']:.3g} s, the disk {took['disk']:.3g} s; to verify it takes {took['verify']:.3g} s")]
+
+
+CASES = {"checkpoint-copy": checkpoint_copy, "checkpoint-durable": checkpoint_durable}

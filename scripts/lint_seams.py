@@ -77,6 +77,7 @@ ALLOWED = {
         "src/checkpoint/storage/in_parallel.cc": "a disk is faster than one core that makes digests",
         "src/checkpoint/storage/storage_contract_test.cc": "a file is written by several at once",
         "src/checkpoint/checkpoint_bench.cc": "the same, as its peer has it",
+        "src/checkpoint/checkpoint_durable_bench.cc": "a disk's own speed",
         "src/checkpoint/format/crc32.cc": "checksums of gigabytes, which one core makes too slowly; the threads end before it returns",
         "src/store/internal/file/thread.cc": "a commit blocks in fsync",
         "src/master/file_records.cc": "a lock that another process holds blocks, and a network's file system",
